@@ -376,7 +376,6 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
     forget_known(e);
     e->stops.count = 0;
     e->reached_out = 0;
-    e->others.has_found = 0;
     status = fill(e, group, root, options, quiet);
     if (status == HAUL_OK && (!haul__list_attached(e, group) || !publish(e, group, *number)))
         status = no_memory(e);

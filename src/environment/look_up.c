@@ -140,22 +140,13 @@ uintptr_t haul__others_copy(const haul_environment *e, uintptr_t address, size_t
                           : 0;
 }
 
-/* The walk under way stops there, but in no group. */
-static haul__meeting meet_others(haul_environment *e, uintptr_t address, size_t bytes)
-{
-    if (!haul__others_copy(e, address, bytes))
-        return HAUL__HERE;
-    e->others.has_found = 1;
-    return HAUL__WHOLE;
-}
-
 haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
 {
     haul_environment *e = user;
     haul__found_range found;
     uintptr_t end;
     if (!haul__present_find_held(&e->host, address, &found))
-        return meet_others(e, address, bytes);
+        return haul__others_copy(e, address, bytes) ? HAUL__WHOLE : HAUL__HERE;
     end = found.end;
     if (bytes > end - address && found.goes_on) {
         const haul__covered *range = haul__covered_at(e->groups.at[found.group], address);
@@ -177,5 +168,5 @@ uintptr_t haul__environment_copy_of(void *user, uintptr_t address)
         return address + known->delta;
     if (haul__present_find(&e->host, address, &found))
         return address + found.delta;
-    return e->others.has_found ? haul__others_copy(e, address, 1) : 0;
+    return haul__others_copy(e, address, 1);
 }
