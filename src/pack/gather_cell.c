@@ -3,13 +3,14 @@
 #include "map/forms.h"
 #include "pack/gather_cell.h"
 
-/* The copy elsewhere of a byte that is not the graph's own; one past a byte is one past the copy of
- * that byte, if it has one: the graph's own bytes may share its granule. */
+/* The copy elsewhere of a byte that is not live in the graph itself; one past a byte is one past the
+ * copy of that byte, if it has one: the graph's own bytes may share its granule. But an object may
+ * begin there with bytes that do not travel. */
 HAUL__INLINE uintptr_t copy_of(const haul__sweep *s, uintptr_t value)
 {
     const haul__elsewhere *elsewhere = s->found->elsewhere;
     const uintptr_t copy = elsewhere->copy_of(elsewhere->user, value);
-    return copy ? copy : haul__copied_end(s->found, value);
+    return copy || haul__is_described(s->map, value) ? copy : haul__copied_end(s->found, value);
 }
 
 HAUL__HOT static uintptr_t place_of(haul__sweep *s, uintptr_t slot, uintptr_t value)

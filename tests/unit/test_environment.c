@@ -697,6 +697,41 @@ TEST(environment, one_past_a_present_array_is_not_the_neighbours_granule)
     finish();
 }
 
+/* Behind a present object: a pointer to it is not one past the neighbour. */
+TEST(environment, an_object_may_begin_with_bytes_that_do_not_travel)
+{
+    typedef struct late {
+        int64_t room[3], value;
+    } late;
+    typedef struct reader {
+        late *at;
+        int64_t rest[4]; /* as long as a part, for `seen` */
+    } reader;
+    static haul_type *late_type;
+    static const haul_field late_fields[] = { HAUL_SKIP(late, room) },
+                            reader_fields[] = { HAUL_OBJECT(reader, at, &late_type) };
+    static struct {
+        part before;
+        late behind;
+    } pair;
+    haul_type *reader_type;
+    reader r;
+    start();
+    late_type = TYPE_NEW(late, late_fields);
+    reader_type = TYPE_NEW(reader, reader_fields);
+    CHECK_STATUS(haul_type_commit(late_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(reader_type), HAUL_OK);
+    enter(&pair.before);
+    memset(&r, 0, sizeof r);
+    r.at = &pair.behind;
+    CHECK_STATUS(haul_environment_enter(env, &r, reader_type, 1, NULL, NULL), HAUL_OK);
+    CHECK_PTR((char *)seen((const part *)(const void *)&r).seen.a + offsetof(late, value),
+              (char *)there(&pair.behind.value));
+    haul_type_free(&reader_type);
+    haul_type_free(&late_type);
+    finish();
+}
+
 TEST(environment, an_attached_pointer_may_lead_to_a_group_with_pointers_to_others)
 {
     haul_shipment *shipment;
