@@ -291,7 +291,6 @@ static void count_group(haul_environment *e, const haul__sent_group *group)
 {
     const haul_shipment *shipment = group->shipment;
     e->info.groups++;
-    e->info.creates++;
     e->info.device_bytes += shipment->range.bytes;
     e->info.transfers_to += shipment->info.transfers_to;
     e->info.bytes_to += shipment->info.bytes_to;
@@ -389,9 +388,11 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
     e->groups.at[*number] = group;
     count_group(e, group);
     status = complete(e, *number, quiet, async);
-    if (status == HAUL_OK)
-        e->info.attached += group->attached.count;
-    else
+    if (status != HAUL_OK) {
         withdraw(e, *number);
-    return status;
+        return status;
+    }
+    e->info.creates++;
+    e->info.attached += group->attached.count;
+    return HAUL_OK;
 }

@@ -502,6 +502,7 @@ TEST(environment, a_watcher_is_told_of_each_range_until_it_goes)
 
 TEST(environment, a_watcher_that_refuses_a_range_takes_none_of_its_group)
 {
+    haul_environment_info were;
     memset(&watched, 0, sizeof watched);
     watched.refuses_after = 5;
     start();
@@ -512,8 +513,13 @@ TEST(environment, a_watcher_that_refuses_a_range_takes_none_of_its_group)
     P[1].b = NULL;
     enter(&P[0]);
     P[1].b = &P[2];
+    were = info();
     CHECK_STATUS(haul_environment_enter(env, &P[2], part_type, 1, NULL, NULL),
                  HAUL_ERROR_CANCELLED);
+    CHECK_EQ(info().enters, were.enters);
+    CHECK_EQ(info().creates, were.creates);
+    CHECK_EQ(info().groups, were.groups);
+    CHECK_EQ(info().device_bytes, were.device_bytes);
     CHECK_HAS(haul_context_error(context)->text, "the watcher of the environment refuses");
     CHECK_EQ(watched.count, 4);
     CHECK_PTR(there(&P[2].value), NULL);
