@@ -37,30 +37,33 @@ void *haul_environment_host_pointer(const haul_environment *environment, const v
     return other_of(&environment->there, (uintptr_t)device);
 }
 
-static haul_presence presence_of(const haul__present *table, uintptr_t at, uintptr_t end)
+/* *is_one: one look at the table gave the answer. */
+static haul_presence presence_of(const haul__present *table, uintptr_t at, uintptr_t end,
+                                 int *is_one)
 {
     haul__found_range found;
-    if (!haul__present_find(table, at, &found))
+    *is_one = haul__present_find(table, at, &found);
+    if (!*is_one)
         return haul__present_next(table, at, end) < end ? HAUL_PRESENT_IN_PART : HAUL_ABSENT;
-    while (found.end < end && found.goes_on)
+    for (; found.end < end && found.goes_on; *is_one = 0)
         if (!haul__present_find(table, found.end, &found))
             break;
     return found.end < end ? HAUL_PRESENT_IN_PART : HAUL_PRESENT;
 }
 
-/* Parts of an answer may be of different times. Then it may be "in part", and is asked again. */
+/* Parts of an answer may be of different times. Then it is asked again. */
 haul_presence haul__presence_of(const haul_environment *environment, uintptr_t at, size_t bytes)
 {
     haul_presence presence;
     uintptr_t end;
     uint32_t version;
+    int is_one;
     if (haul__add_overflows(at, bytes ? bytes : 1, &end))
         return HAUL_ABSENT;
     do {
         version = haul__present_version(&environment->host);
-        presence = presence_of(&environment->host, at, end);
-    } while (presence == HAUL_PRESENT_IN_PART &&
-             version != haul__present_version(&environment->host));
+        presence = presence_of(&environment->host, at, end, &is_one);
+    } while (!is_one && version != haul__present_version(&environment->host));
     return presence;
 }
 
