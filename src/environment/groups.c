@@ -392,7 +392,7 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
         withdraw(e, *number);
         return status;
     }
-    e->info.creates++;
+    e->info.groups_made++;
     e->info.attached += group->attached.count;
     return HAUL_OK;
 }

@@ -517,7 +517,7 @@ TEST(environment, a_watcher_that_refuses_a_range_takes_none_of_its_group)
     CHECK_STATUS(haul_environment_enter(env, &P[2], part_type, 1, NULL, NULL),
                  HAUL_ERROR_CANCELLED);
     CHECK_EQ(info().enters, were.enters);
-    CHECK_EQ(info().creates, were.creates);
+    CHECK_EQ(info().groups_made, were.groups_made);
     CHECK_EQ(info().groups, were.groups);
     CHECK_EQ(info().device_bytes, were.device_bytes);
     CHECK_HAS(haul_context_error(context)->text, "the watcher of the environment refuses");
