@@ -16,11 +16,10 @@
  * another group leads into it: so shared objects are on the device once, and go with the last
  * owner. Objects of one group go together.
  *
- * Threads. Any number of threads may call; a call that changes the environment waits for the one
- * before. Look-ups take no lock, and are counted. Inside a callback of such a call, others answer
- * HAUL_ERROR_BUSY.
- * Calls that use the device also need its context, and answer HAUL_ERROR_BUSY while another call
- * uses that.
+ * Threads. Any number of threads may call. haul_environment_device_pointer, _host_pointer and
+ * _presence take no lock. Any other call waits for the one before, and answers HAUL_ERROR_BUSY
+ * inside a callback of one. Calls that use the device also need its context, and answer
+ * HAUL_ERROR_BUSY while another call uses that.
  *
  * Waiting. A call with an `async` orders the device's work on a stream and returns (ship.h,
  * docs/asynchronous.md); NULL waits. Calls on the same objects take effect in their order, whatever
@@ -104,7 +103,8 @@ typedef struct haul_exit_options {
  * into it; and so do groups that only it led into. Nothing comes back without `copyout`, or while
  * the group stays.
  *
- * A policy is asked by a walk of the host's graph as it is now: errors as of haul_plan_create.
+ * A policy is asked by a walk of the host's graph as it is now: errors as of haul_plan_create. The
+ * walk does not follow what is absent and has a copy (haul_environment_set_finder).
  *
  * When an asynchronous call returns, the objects are absent. Their memory on the device stays until
  * earlier work on the stream is done, and a later call has found that. Results are written by
@@ -280,7 +280,7 @@ HAUL_API haul_status haul_environment_name_poison(haul_environment *environment,
  * then nobody is told any more. The answer of `goes` does not count.
  *
  * Ranges do not overlap. They have no type, and `count` is the number of bytes. Inside both
- * functions, look-ups work, and other calls on the environment and its context answer
+ * functions the three calls without a lock work; others on the environment and its context answer
  * HAUL_ERROR_BUSY. */
 HAUL_API haul_status haul_environment_watch(haul_environment *environment,
                                             haul_range_visitor *comes, haul_range_visitor *goes,
@@ -299,9 +299,9 @@ typedef void *haul_copy_finder(void *user, const void *host, size_t bytes);
  * lead there have left. A pointer to what has a copy of its beginning alone is followed. An enter
  * of a root that has a copy answers HAUL_ERROR_CANCELLED.
  *
- * The function may be called by several threads of one enter, and must give the same answers
- * throughout it. Inside it, look-ups work, and other calls on the environment and its context
- * answer HAUL_ERROR_BUSY. */
+ * The function may be called by several threads of one call, and must give the same answers
+ * throughout it. Inside it the three calls without a lock work; others on the environment and its
+ * context answer HAUL_ERROR_BUSY. */
 HAUL_API haul_status haul_environment_set_finder(haul_environment *environment,
                                                  haul_copy_finder *finder, void *user);
 
@@ -318,10 +318,10 @@ typedef struct haul_environment_info {
     /* By callers, of all threads: device_pointer, host_pointer, presence, find. With pointers of 32
      * bits each thread counts modulo 2^32. */
     uint64_t look_ups;
-    uint64_t creates;     /* groups that were made: enters that have sent something */
+    uint64_t groups_made; /* enters that have made one */
     uint64_t allocations; /* of device memory, by calls on the environment */
-    /* Of device_bytes: of groups without a root, and of those that left a while ago; and those that
-     * no present byte fills: alignment, lists for the device, and groups that left. */
+    /* Of device_bytes: of the groups that are kept; and those that no present byte fills: alignment,
+     * lists for the device, and groups that left a while ago. */
     size_t kept_bytes, wasted_bytes;
     size_t pinned_bytes; /* host memory for transfers, of all that uses the device */
 } haul_environment_info;

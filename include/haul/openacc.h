@@ -68,19 +68,28 @@ static inline void *haul_openacc_find(void *user, const void *host, size_t bytes
 /* Maps all that is present, and from now on what enters; unmaps what leaves. What OpenACC has
  * mapped itself is not sent: pointers to it lead to OpenACC's copy, which must stay until what
  * leads there has left. All or none: an enter that brings more than HAUL_OPENACC_MOST ranges, or a
- * root that OpenACC has already, answers HAUL_ERROR_CANCELLED and sends nothing; so does this call,
- * and then nothing is mapped. HAUL_ERROR_UNSUPPORTED, without a record: the current device is the
- * host, or there is none. Else as haul_environment_watch and haul_environment_set_finder, which
- * this is. */
+ * root that OpenACC has already, answers HAUL_ERROR_CANCELLED, and nothing of it stays on the
+ * device; so does this call, and then nothing is mapped. HAUL_ERROR_UNSUPPORTED, without a record:
+ * the current device is the host, or there is none. Else as haul_environment_watch and
+ * haul_environment_set_finder, which this is. HAUL_ERROR_BUSY: call it again;
+ * until then OpenACC may be asked for its copies. After any other failure it is not. */
 static inline haul_status haul_openacc_watch(haul_environment *environment, haul_openacc *told)
 {
     haul_status status;
     if (!haul_openacc_has_device())
         return HAUL_ERROR_UNSUPPORTED;
-    told->ranges = 0;
-    status = haul_environment_watch(environment, haul_openacc_comes, haul_openacc_goes, told);
-    return status == HAUL_OK ? haul_environment_set_finder(environment, haul_openacc_find, NULL)
-                             : status;
+    status = haul_environment_set_finder(environment, haul_openacc_find, NULL);
+    if (status != HAUL_OK)
+        return status;
+    /* an earlier call counts what it unmaps */
+    status = haul_environment_watch(environment, NULL, NULL, NULL);
+    if (status == HAUL_OK) {
+        told->ranges = 0;
+        status = haul_environment_watch(environment, haul_openacc_comes, haul_openacc_goes, told);
+    }
+    if (status != HAUL_OK)
+        haul_environment_set_finder(environment, NULL, NULL);
+    return status;
 }
 
 #ifdef __cplusplus

@@ -72,19 +72,25 @@ static inline void *haul_openmp_find(void *user, const void *host, size_t bytes)
 /* Associates all that is present, and from now on what enters; dissociates what leaves. What OpenMP
  * has mapped itself is not sent: pointers to it lead to OpenMP's copy, which must stay mapped until
  * what leads there has left. All or none: if OpenMP refuses a range, because it has mapped a part
- * of it, or if it has mapped the root, the enter answers HAUL_ERROR_CANCELLED and sends nothing; so
- * does this call, and then nothing is associated. HAUL_ERROR_UNSUPPORTED, without a record: there
- * is no such device. Else as haul_environment_watch and haul_environment_set_finder, which this is:
- * NULLs in both end it. The program must be compiled for OpenMP (-fopenmp). */
+ * of it, or if it has mapped the root, the enter answers HAUL_ERROR_CANCELLED, and nothing of it
+ * stays on the device; so does this call, and then nothing is associated. HAUL_ERROR_UNSUPPORTED,
+ * without a record: there is no such device. Else as haul_environment_watch and
+ * haul_environment_set_finder, which this is: NULLs in both end it. HAUL_ERROR_BUSY: call it
+ * again; until then OpenMP may be asked for its copies. After any other failure it is not. The
+ * program must be compiled for OpenMP (-fopenmp). */
 static inline haul_status haul_openmp_watch(haul_environment *environment, int device)
 {
     void *const user = (void *)(intptr_t)device;
     haul_status status;
     if (!haul_openmp_has(device))
         return HAUL_ERROR_UNSUPPORTED;
+    status = haul_environment_set_finder(environment, haul_openmp_find, user);
+    if (status != HAUL_OK)
+        return status;
     status = haul_environment_watch(environment, haul_openmp_comes, haul_openmp_goes, user);
-    return status == HAUL_OK ? haul_environment_set_finder(environment, haul_openmp_find, user)
-                             : status;
+    if (status != HAUL_OK)
+        haul_environment_set_finder(environment, NULL, NULL);
+    return status;
 }
 
 /* ---- Shipments. */
@@ -152,8 +158,9 @@ static inline haul_status haul_openmp_dissociate(const haul_shipment *shipment, 
 }
 
 /* haul_reship, which waits, with the associations: the extents of the old memory are dissociated
- * before, and those of the new one associated behind. After a failure of haul_reship the old ones
- * are associated again. HAUL_ERROR_DEVICE: OpenMP refuses, and nothing is associated. */
+ * before, and those of the new one associated behind; after a failure of haul_reship, the old ones
+ * again. HAUL_ERROR_DEVICE: haul_reship's own, or OpenMP refuses an extent. *count tells: after any
+ * failure it is 0 if nothing is associated. */
 static inline haul_status haul_openmp_reship(haul_shipment *shipment, int device, size_t *count)
 {
     haul_status status, told;

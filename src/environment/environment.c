@@ -1,8 +1,8 @@
 /* Environments: made, asked, freed.
  *
- * Look-ups read the two present tables and nothing else. All that changes an environment has its
- * lock, which says whose it is: a thread that has it already is inside a callback, and would wait
- * for itself.
+ * Look-ups without the lock (look_up.c) read the two present tables, and count. All else has the
+ * environment's lock, which says whose it is: a thread that has it already is inside a callback,
+ * and would wait for itself.
  */
 #include "environment/groups.h"
 #include "environment/leaving.h"
@@ -195,8 +195,6 @@ void haul__environment_sums(const haul_environment *e, haul_environment_info *su
         sums->kept += !group->roots;
         sums->kept_bytes += group->roots ? 0 : group->shipment->range.bytes;
     }
-    for (group = e->left; group; group = group->next_left)
-        sums->kept_bytes += group->shipment->range.bytes;
     if (e->info.device_bytes > e->info.bytes) /* ends of objects that are not described do not go */
         sums->wasted_bytes = e->info.device_bytes - e->info.bytes;
     sums->pinned_bytes = haul__atomic_load(&e->device->pinned_bytes);

@@ -97,7 +97,6 @@ struct haul_environment {
     struct {
         haul_copy_finder *find; /* NULL: nobody is asked */
         void *user;
-        int has_found; /* in the walk under way */
     } others;
     haul_environment_info info;
     uint64_t allocations;   /* of the device, when the call under way began */

@@ -12,6 +12,7 @@
 #include "environment/outstanding.h"
 #include "environment/updates.h"
 #include "pack/plan.h"
+#include "walk/discover.h"
 #include "walk/roots.h"
 
 /* ---- What leaves. */
@@ -79,13 +80,49 @@ static haul_status bring_in_one(haul_environment *e, uint32_t number, const haul
     return status;
 }
 
+static haul__meeting meet_others(void *user, uintptr_t address, size_t bytes)
+{
+    haul_environment *e = user;
+    haul__found_range found;
+    return !haul__present_find_held(&e->host, address, &found) &&
+                   haul__others_copy(e, address, bytes)
+               ? HAUL__WHOLE
+               : HAUL__HERE;
+}
+
+static uintptr_t copy_of_others(void *user, uintptr_t address)
+{
+    return haul__others_copy(user, address, 1);
+}
+
+static haul_status take_none(void *user, struct haul__new_range *ranges, size_t count,
+                             uintptr_t *wrong)
+{
+    (void)user;
+    (void)ranges;
+    (void)count;
+    (void)wrong;
+    return HAUL_OK;
+}
+
+/* A plan of the host's graph under a policy. It stops at what was not entered because others have
+ * copies: the host may be unable to read it. `others` must live as long as the plan. */
+static haul_status plan_under(haul_environment *e, const haul_root *root,
+                              const haul__elsewhere *others, haul_plan **plan)
+{
+    const haul__beside beside = { others, take_none, NULL };
+    const haul_source source = haul_from_roots(root, 1);
+    return e->others.find ? haul__plan_beside(e->context, root, &beside, plan)
+                          : haul__plan_from(e->context, &source, 0, NULL, plan);
+}
+
 /* The host's graph under a policy says what comes back, in place of the enter's types. */
 static haul_status bring_under(haul_environment *e, uint32_t number, const haul_root *root,
                                const haul_async *async)
 {
-    const haul_source source = haul_from_roots(root, 1);
+    const haul__elsewhere others = { e, meet_others, copy_of_others };
     haul_plan *plan;
-    haul_status status = haul__plan_from(e->context, &source, 0, NULL, &plan);
+    haul_status status = plan_under(e, root, &others, &plan);
     if (status != HAUL_OK)
         return status;
     status = bring_in_one(e, number, plan, async);

@@ -291,7 +291,6 @@ static void count_group(haul_environment *e, const haul__sent_group *group)
 {
     const haul_shipment *shipment = group->shipment;
     e->info.groups++;
-    e->info.creates++;
     e->info.device_bytes += shipment->range.bytes;
     e->info.transfers_to += shipment->info.transfers_to;
     e->info.bytes_to += shipment->info.bytes_to;
@@ -376,7 +375,6 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
     forget_known(e);
     e->stops.count = 0;
     e->reached_out = 0;
-    e->others.has_found = 0;
     status = fill(e, group, root, options, quiet);
     if (status == HAUL_OK && (!haul__list_attached(e, group) || !publish(e, group, *number)))
         status = no_memory(e);
@@ -390,9 +388,11 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
     e->groups.at[*number] = group;
     count_group(e, group);
     status = complete(e, *number, quiet, async);
-    if (status == HAUL_OK)
-        e->info.attached += group->attached.count;
-    else
+    if (status != HAUL_OK) {
         withdraw(e, *number);
-    return status;
+        return status;
+    }
+    e->info.groups_made++;
+    e->info.attached += group->attached.count;
+    return HAUL_OK;
 }

@@ -80,7 +80,7 @@ static void print_sums(const haul_environment *e, haul__pen *pen)
     haul__pen_print(pen,
                     "%" PRIu64 " groups made, %" PRIu64 " allocations of device memory, %" PRIu64
                     " look-ups",
-                    sums.creates, sums.allocations, sums.look_ups);
+                    sums.groups_made, sums.allocations, sums.look_ups);
     haul__pen_end(pen);
 }
 

@@ -37,30 +37,33 @@ void *haul_environment_host_pointer(const haul_environment *environment, const v
     return other_of(&environment->there, (uintptr_t)device);
 }
 
-static haul_presence presence_of(const haul__present *table, uintptr_t at, uintptr_t end)
+/* *is_one: one look at the table gave the answer. */
+static haul_presence presence_of(const haul__present *table, uintptr_t at, uintptr_t end,
+                                 int *is_one)
 {
     haul__found_range found;
-    if (!haul__present_find(table, at, &found))
+    *is_one = haul__present_find(table, at, &found);
+    if (!*is_one)
         return haul__present_next(table, at, end) < end ? HAUL_PRESENT_IN_PART : HAUL_ABSENT;
-    while (found.end < end && found.goes_on)
+    for (; found.end < end && found.goes_on; *is_one = 0)
         if (!haul__present_find(table, found.end, &found))
             break;
     return found.end < end ? HAUL_PRESENT_IN_PART : HAUL_PRESENT;
 }
 
-/* Parts of an answer may be of different times. Then it may be "in part", and is asked again. */
+/* Parts of an answer may be of different times. Then it is asked again. */
 haul_presence haul__presence_of(const haul_environment *environment, uintptr_t at, size_t bytes)
 {
     haul_presence presence;
     uintptr_t end;
     uint32_t version;
+    int is_one;
     if (haul__add_overflows(at, bytes ? bytes : 1, &end))
         return HAUL_ABSENT;
     do {
         version = haul__present_version(&environment->host);
-        presence = presence_of(&environment->host, at, end);
-    } while (presence == HAUL_PRESENT_IN_PART &&
-             version != haul__present_version(&environment->host));
+        presence = presence_of(&environment->host, at, end, &is_one);
+    } while (!is_one && version != haul__present_version(&environment->host));
     return presence;
 }
 
@@ -140,22 +143,13 @@ uintptr_t haul__others_copy(const haul_environment *e, uintptr_t address, size_t
                           : 0;
 }
 
-/* The walk under way stops there, but in no group. */
-static haul__meeting meet_others(haul_environment *e, uintptr_t address, size_t bytes)
-{
-    if (!haul__others_copy(e, address, bytes))
-        return HAUL__HERE;
-    e->others.has_found = 1;
-    return HAUL__WHOLE;
-}
-
 haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
 {
     haul_environment *e = user;
     haul__found_range found;
     uintptr_t end;
     if (!haul__present_find_held(&e->host, address, &found))
-        return meet_others(e, address, bytes);
+        return haul__others_copy(e, address, bytes) ? HAUL__WHOLE : HAUL__HERE;
     end = found.end;
     if (bytes > end - address && found.goes_on) {
         const haul__covered *range = haul__covered_at(e->groups.at[found.group], address);
@@ -177,5 +171,5 @@ uintptr_t haul__environment_copy_of(void *user, uintptr_t address)
         return address + known->delta;
     if (haul__present_find(&e->host, address, &found))
         return address + found.delta;
-    return e->others.has_found ? haul__others_copy(e, address, 1) : 0;
+    return haul__others_copy(e, address, 1);
 }

@@ -10,7 +10,7 @@
  * page is crowded, and is searched. A page that one range covers has no record of its own: its word
  * leads to the range's, with a lowest bit of 1. So an array takes 8 bytes for each 4 KiB.
  *
- * Readers take no lock and write nothing. A record that they read may be given to other ranges
+ * Readers take no lock and write nothing here. A record that they read may be given to other ranges
  * meanwhile. So memory is kept until the table closes, and a version is odd while records change:
  * whoever finds it changed begins again. A word that leads to a record is used only after a look at
  * the version, and so was right when it was read.

@@ -3,32 +3,19 @@
 #include "map/forms.h"
 #include "pack/gather_cell.h"
 
-/* The place of a byte that is live in the graph itself, so that it has no copy elsewhere; 0: it is
- * not. */
-HAUL__INLINE uint64_t place_of_own(const haul__sweep *s, uintptr_t value)
-{
-    const haul__block *block = value < HAUL__LOWEST || value > HAUL__HIGHEST
-                                   ? NULL
-                                   : haul__map_find_in(s->map, s->flat, value);
-    return block && haul__is_placed(block, value) &&
-                   (haul__byte_mask(block, haul__granule_in_block(value)) >>
-                        (value & (HAUL__GRANULE - 1)) &
-                    1)
-               ? haul__place(block, value)
-               : 0;
-}
-
-/* One past a byte is one past the copy of that byte, if it has one: the graph's own bytes may share
- * its granule. */
+/* The copy elsewhere of a byte that is not live in the graph itself; one past a byte is one past the
+ * copy of that byte, if it has one: the graph's own bytes may share its granule. But an object may
+ * begin there with bytes that do not travel. */
 HAUL__INLINE uintptr_t copy_of(const haul__sweep *s, uintptr_t value)
 {
-    const uintptr_t copy = haul__copied_byte(s->found, value);
-    return copy || place_of_own(s, value - 1) ? copy : haul__copied_end(s->found, value);
+    const haul__elsewhere *elsewhere = s->found->elsewhere;
+    const uintptr_t copy = elsewhere->copy_of(elsewhere->user, value);
+    return copy || haul__is_described(s->map, value) ? copy : haul__copied_end(s->found, value);
 }
 
 HAUL__HOT static uintptr_t place_of(haul__sweep *s, uintptr_t slot, uintptr_t value)
 {
-    const uint64_t own = s->found->elsewhere ? place_of_own(s, value) : 0;
+    const uint64_t own = s->found->elsewhere ? haul__place_of_own(s->map, s->flat, value) : 0;
     const uintptr_t copy = own || !s->found->elsewhere ? 0 : copy_of(s, value);
     const uint64_t place = copy ? 0 : own ? own : haul__translate_in(s->map, s->flat, value);
     if (!copy && !place && !s->lost && !haul__was_empty(s->found, slot))

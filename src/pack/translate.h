@@ -39,13 +39,31 @@ HAUL__INLINE uint64_t haul__translate(const haul__map *map, uintptr_t address)
     return haul__translate_in(map, NULL, address);
 }
 
+/* The place of a byte that is live in the graph itself; 0: it is not. */
+HAUL__INLINE uint64_t haul__place_of_own(const haul__map *map, const uintptr_t *flat,
+                                         uintptr_t address)
+{
+    const haul__block *block = address < HAUL__LOWEST || address > HAUL__HIGHEST
+                                   ? NULL
+                                   : haul__map_find_in(map, flat, address);
+    return block && haul__is_placed(block, address) &&
+                   (haul__byte_mask(block, haul__granule_in_block(address)) >>
+                        (address & (HAUL__GRANULE - 1)) &
+                    1)
+               ? haul__place(block, address)
+               : 0;
+}
+
 /* The address of a byte's copy elsewhere; of one past a byte with such a copy. 0: there is none. A
- * copied byte comes before the graph's own bytes, which may share its granule; one past a copied
+ * byte that is live in the graph itself has none: of its object, only a part may be elsewhere. A
+ * copied byte comes before the graph's other bytes, which may share its granule; one past a copied
  * range comes behind them. */
 HAUL__INLINE uintptr_t haul__copied_byte(const haul__found *found, uintptr_t address)
 {
     const haul__elsewhere *elsewhere = found->elsewhere;
-    return HAUL__UNLIKELY(elsewhere != NULL) ? elsewhere->copy_of(elsewhere->user, address) : 0;
+    return HAUL__UNLIKELY(elsewhere != NULL) && !haul__place_of_own(&found->map, NULL, address)
+               ? elsewhere->copy_of(elsewhere->user, address)
+               : 0;
 }
 
 HAUL__INLINE uintptr_t haul__copied_end(const haul__found *found, uintptr_t address)

@@ -122,8 +122,10 @@ typedef struct haul__discovery {
     size_t string_unit;                 /* bytes of its element; 0: there is no string yet */
     int64_t string_sentinel;
 
-    /* follow.c: objects with rules that joined the queue lately, a hash */
+    /* follow.c: objects with rules that joined the queue lately, a hash; did the walk stop at the
+     * range that it was led to last (stops.h)? */
     uint64_t queued[HAUL__QUEUED];
+    int has_stopped;
 
     haul__retracing retracing;
     haul__news_state news;

@@ -119,7 +119,7 @@ haul_status haul__follow_measured(haul__discovery *d, const haul__pointer *p, si
         (count == HAUL__KNOWN && p->slot->shape[p->level].kind == HAUL_COUNT_KIND_TERMINATED))
         return status;
     status = haul__follow_counted(d, p, count);
-    return status == HAUL_OK && ways && count && !haul__has_copy(d, p->value)
+    return status == HAUL_OK && ways && count && !d->has_stopped
                ? haul__exclude_target(d, p, count, ways)
                : status;
 }
@@ -478,8 +478,10 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
     int is = 0;
     if (HAUL__UNLIKELY(d->listing != NULL) && is_passed_by(d, entry))
         return HAUL_OK;
-    if (HAUL__UNLIKELY(d->found->elsewhere != NULL))
+    if (HAUL__UNLIKELY(d->found->elsewhere != NULL)) {
         status = is_elsewhere(d, entry, &is);
+        d->has_stopped = is;
+    }
     if (HAUL__UNLIKELY(haul__is_worth_aims(d, entry->count)) && status == HAUL_OK && !is)
         status = choose_aims_at(d, entry);
     if (status != HAUL_OK || is)

@@ -21,6 +21,18 @@
 
 #include <haul.h>
 #include <haul/cuda.h>
+
+/* Another thread may enter the context between two calls of one function. */
+static haul_copy_finder *finder;
+static int finder_is_busy;
+static haul_status set_finder(haul_environment *e, haul_copy_finder *find, void *user)
+{
+    if (finder_is_busy)
+        return HAUL_ERROR_BUSY;
+    finder = find;
+    return haul_environment_set_finder(e, find, user);
+}
+#define haul_environment_set_finder set_finder
 #include <haul/openmp.h>
 
 enum { NODES = 200 };
@@ -225,6 +237,27 @@ static void try_mapped(node *root)
     haul_environment_free(&e);
 }
 
+/* Of a call that fails nothing stays. */
+static void try_failures(node *root)
+{
+    haul_environment *e;
+    double *const own = root[9].values;
+    must("create", haul_environment_create(device, &e));
+    must("enter", haul_environment_enter(e, root, node_type, NODES, NULL, NULL));
+    finder_is_busy = 1;
+    claim("a busy context leaves nothing associated",
+          haul_openmp_watch(e, target) == HAUL_ERROR_BUSY && !is_told(root));
+    finder_is_busy = 0;
+#pragma omp target enter data map(to : own [0:1]) device(target)
+    claim("what is present already is refused as a whole, and OpenMP is not asked then",
+          haul_openmp_watch(e, target) == HAUL_ERROR_CANCELLED && !is_told(root) && is_told(own) &&
+              !finder);
+#pragma omp target exit data map(delete : own [0:1]) device(target)
+    must("watch", haul_openmp_watch(e, target));
+    claim("another call associates it", is_told(root) && finder == haul_openmp_find);
+    haul_environment_free(&e);
+}
+
 static void try_shipment(node *root)
 {
     haul_shipment *s;
@@ -315,6 +348,7 @@ int main(int argc, char **argv)
         try_environment(root);
         try_refusal(root);
         try_mapped(root);
+        try_failures(root);
         try_shipment(root);
         try_arena();
     }

@@ -502,6 +502,7 @@ TEST(environment, a_watcher_is_told_of_each_range_until_it_goes)
 
 TEST(environment, a_watcher_that_refuses_a_range_takes_none_of_its_group)
 {
+    haul_environment_info were;
     memset(&watched, 0, sizeof watched);
     watched.refuses_after = 5;
     start();
@@ -512,8 +513,13 @@ TEST(environment, a_watcher_that_refuses_a_range_takes_none_of_its_group)
     P[1].b = NULL;
     enter(&P[0]);
     P[1].b = &P[2];
+    were = info();
     CHECK_STATUS(haul_environment_enter(env, &P[2], part_type, 1, NULL, NULL),
                  HAUL_ERROR_CANCELLED);
+    CHECK_EQ(info().enters, were.enters);
+    CHECK_EQ(info().groups_made, were.groups_made);
+    CHECK_EQ(info().groups, were.groups);
+    CHECK_EQ(info().device_bytes, were.device_bytes);
     CHECK_HAS(haul_context_error(context)->text, "the watcher of the environment refuses");
     CHECK_EQ(watched.count, 4);
     CHECK_PTR(there(&P[2].value), NULL);
@@ -697,6 +703,41 @@ TEST(environment, one_past_a_present_array_is_not_the_neighbours_granule)
     finish();
 }
 
+/* Behind a present object: a pointer to it is not one past the neighbour. */
+TEST(environment, an_object_may_begin_with_bytes_that_do_not_travel)
+{
+    typedef struct late {
+        int64_t room[3], value;
+    } late;
+    typedef struct reader {
+        late *at;
+        int64_t rest[4]; /* as long as a part, for `seen` */
+    } reader;
+    static haul_type *late_type;
+    static const haul_field late_fields[] = { HAUL_SKIP(late, room) },
+                            reader_fields[] = { HAUL_OBJECT(reader, at, &late_type) };
+    static struct {
+        part before;
+        late behind;
+    } pair;
+    haul_type *reader_type;
+    reader r;
+    start();
+    late_type = TYPE_NEW(late, late_fields);
+    reader_type = TYPE_NEW(reader, reader_fields);
+    CHECK_STATUS(haul_type_commit(late_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(reader_type), HAUL_OK);
+    enter(&pair.before);
+    memset(&r, 0, sizeof r);
+    r.at = &pair.behind;
+    CHECK_STATUS(haul_environment_enter(env, &r, reader_type, 1, NULL, NULL), HAUL_OK);
+    CHECK_PTR((char *)seen((const part *)(const void *)&r).seen.a + offsetof(late, value),
+              (char *)there(&pair.behind.value));
+    haul_type_free(&reader_type);
+    haul_type_free(&late_type);
+    finish();
+}
+
 TEST(environment, an_attached_pointer_may_lead_to_a_group_with_pointers_to_others)
 {
     haul_shipment *shipment;
@@ -713,6 +754,121 @@ TEST(environment, an_attached_pointer_may_lead_to_a_group_with_pointers_to_other
     leave(&P[1]);
     CHECK_PTR(seen(&P[0]).seen.b, NULL);
     haul_shipment_free(&shipment);
+    finish();
+}
+
+typedef struct quad {
+    int64_t of[4];
+} quad;
+
+/* A bit that no address has, or with pointers of 32 bits, that of no object. */
+#define HIGH ((uintptr_t)1 << (sizeof(uintptr_t) > 4 ? 48 : 0))
+
+/* Pointers to four objects: `tagged` and `plain` lead to one of them. */
+typedef struct quads {
+    quad *whole, *plain, *in, *none;
+    uintptr_t tagged;
+    size_t count;
+} quads;
+
+static const haul_struct quad_struct = HAUL_PLAIN(quad, NULL);
+static haul_type *quad_type;
+static const haul_field quads_fields[] = {
+    HAUL_OBJECT(quads, whole, &quad_type),
+    HAUL_OBJECT(quads, plain, &quad_type),
+    HAUL_OBJECT(quads, in, &quad_type, .transfer = HAUL_COPYIN),
+    HAUL_ARRAY(quads, none, HAUL_COUNT(quads, count), .target = &quad_type),
+    HAUL_ADDRESS(quads, tagged, .target = &quad_type, .tag_bits = HIGH),
+};
+static quad quad_of[4];
+static int has_whole;
+
+/* All of the first object, if `has_whole`, and the beginnings of the others. */
+static void *find_beginnings(void *user, const void *at, size_t bytes)
+{
+    size_t i;
+    (void)user;
+    for (i = has_whole ? 0 : 1; i < 4; i++) {
+        const uintptr_t begin = (uintptr_t)at - (uintptr_t)&quad_of[i],
+                        end = i ? sizeof(int64_t) : sizeof(quad);
+        if (begin < end && bytes <= end - begin)
+            return (void *)((i + 1) * 0x100000 + begin);
+    }
+    return NULL;
+}
+
+typedef struct quads_look {
+    quads *at;
+    quads seen;
+} quads_look;
+
+static void look_and_write(void *argument)
+{
+    quads_look *l = argument;
+    l->seen = *l->at;
+    l->seen.in->of[1] = 77;
+    l->seen.plain->of[1] = 78;
+}
+
+/* Whether anything else was found makes no difference. */
+TEST(environment, an_object_with_a_copy_of_its_beginning_alone_is_sent_like_any_other)
+{
+    const haul_exit_options back = { .copyout = 1 };
+    haul_type *type;
+    quads q;
+    quads_look l;
+    start();
+    quad_type = type_new(&quad_struct);
+    type = TYPE_NEW(quads, quads_fields);
+    CHECK_STATUS(haul_type_commit(quad_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_environment_set_finder(env, find_beginnings, NULL), HAUL_OK);
+    for (has_whole = 0; has_whole <= 1; has_whole++) {
+        memset(quad_of, 0, sizeof quad_of);
+        memset(&q, 0, sizeof q);
+        q.whole = &quad_of[0];
+        q.plain = &quad_of[1];
+        q.in = &quad_of[2];
+        q.none = &quad_of[3];
+        q.tagged = (uintptr_t)&quad_of[1] | HIGH;
+        CHECK_STATUS(haul_environment_enter(env, &q, type, 1, NULL, NULL), HAUL_OK);
+        l.at = haul_environment_device_pointer(env, &q);
+        CHECK_STATUS(haul_host_launch(device, look_and_write, &l), HAUL_OK);
+        CHECK_PTR(l.seen.whole, has_whole ? (void *)(uintptr_t)0x100000 : there(&quad_of[0]));
+        CHECK_PTR(l.seen.plain, (void *)there(&quad_of[1]));
+        CHECK_EQ(l.seen.tagged, (uintptr_t)l.seen.plain | HIGH);
+        CHECK_PTR(l.seen.in, (void *)there(&quad_of[2]));
+        CHECK_PTR(l.seen.none, (void *)(uintptr_t)0x400000); /* to no elements */
+        CHECK_STATUS(haul_environment_exit(env, &q, &back, NULL), HAUL_OK);
+        CHECK_EQ(quad_of[1].of[1], 78);
+        CHECK_EQ(quad_of[2].of[1], 0);
+    }
+    haul_type_free(&type);
+    haul_type_free(&quad_type);
+    finish();
+}
+
+/* The pointers of what others have lead nowhere that the host could follow. */
+TEST(environment, an_exit_under_a_policy_does_not_follow_what_others_have)
+{
+    haul_exit_options back = { .copyout = 1 };
+    start();
+    back.policy = part_type;
+    other.host = (const char *)&P[5];
+    other.copy = (char *)&P[5];
+    other.bytes = sizeof P[5];
+    CHECK_STATUS(haul_environment_set_finder(env, find_other, &other), HAUL_OK);
+    P[5].a = (part *)(void *)((char *)&P[6] + 1);
+    P[0].a = &P[5];
+    P[0].b = &P[1];
+    P[1].a = &P[0];
+    enter(&P[0]);
+    CHECK_PTR(seen(&P[0]).seen.a, &P[5]);
+    change_there(&P[1]);
+    CHECK_STATUS(haul_environment_exit(env, &P[0], &back, NULL), HAUL_OK);
+    CHECK_EQ(P[1].value, 1101);
+    CHECK_EQ(P[5].value, 105);
+    CHECK_EQ(info().groups, 0);
     finish();
 }
 

@@ -53,6 +53,25 @@ static void bring(const part *at, unsigned stream)
     CHECK_STATUS(haul_environment_update_host(env, at, sizeof *at, &on), HAUL_OK);
 }
 
+/* Its memory stays until the stream's work is done. */
+TEST(environment_async, a_group_that_has_left_is_not_kept_but_wasted)
+{
+    const haul_async on = on_stream(1);
+    size_t bytes;
+    start_deferred();
+    enter(&P[0]);
+    bytes = info().device_bytes;
+    send(&P[0], 1);
+    CHECK_STATUS(haul_environment_exit(env, &P[0], NULL, &on), HAUL_OK);
+    CHECK_EQ(info().groups, 0);
+    CHECK_EQ(info().device_bytes, bytes);
+    CHECK_EQ(info().kept, 0);
+    CHECK_EQ(info().kept_bytes, 0);
+    CHECK_EQ(info().wasted_bytes, bytes);
+    wait_for_all();
+    end();
+}
+
 TEST(environment_async, updates_of_one_object_take_effect_in_their_order)
 {
     start_deferred();

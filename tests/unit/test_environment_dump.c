@@ -87,7 +87,7 @@ TEST(environment_dump, the_info_counts_look_ups_and_what_memory_is_for)
     enter(&P[7]); /* makes no group */
     enter(&P[3]); /* neither does this */
     before = info();
-    CHECK_EQ(before.creates, 2);
+    CHECK_EQ(before.groups_made, 2);
     CHECK_EQ(before.allocations, 2);
     CHECK_EQ(before.look_ups, 0);
     CHECK_EQ(before.kept_bytes, 0);
@@ -111,7 +111,7 @@ TEST(environment_dump, the_info_counts_look_ups_and_what_memory_is_for)
     leave(&P[7]);
     now = info();
     CHECK_EQ(now.look_ups, 7);
-    CHECK_EQ(now.creates, 2);
+    CHECK_EQ(now.groups_made, 2);
     CHECK_EQ(now.allocations, 2);
     CHECK_EQ(now.kept_bytes + now.wasted_bytes + now.device_bytes, 0);
     finish();

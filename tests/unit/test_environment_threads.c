@@ -2,11 +2,17 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include "environment_graphs.h"
 
 enum { THREADS = 16, TURNS = LARGE(2048, 128), READERS = 4, CHANGES = LARGE(3000, 300) };
-enum { ASKING = 150, QUESTIONS = LARGE(20000, 200) }; /* more threads than stripes */
+enum {
+    ASKING = 150,
+    QUESTIONS = LARGE(20000, 200),
+    WIDE_TURNS = LARGE(2000, 100)
+}; /* more threads than stripes */
 
 #define P (host.parts)
 
@@ -93,6 +99,58 @@ static void *look_up(void *user)
         CHECK_PTR(there(&P[3]), NULL);
     }
     return NULL;
+}
+
+/* The beginning of `wide` comes and goes, and then all but its first page. */
+enum { WIDE_PAGES = 128, PAGE = 4096 };
+typedef struct wide_page {
+    unsigned char of[PAGE];
+} wide_page;
+static wide_page *wide;
+
+static void *ask_for_both(void *user)
+{
+    (void)user;
+    while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE))
+        CHECK(haul_environment_presence(env, wide, WIDE_PAGES * sizeof *wide) != HAUL_PRESENT);
+    return NULL;
+}
+
+/* The sleep lets readers ask. When it ends, one of them may have to wait in the middle. */
+static void come_and_go(wide_page *at, const haul_type *type, size_t pages)
+{
+    const struct timespec little = { 0, 50000 };
+    CHECK_STATUS(haul_environment_enter(env, at, type, pages, NULL, NULL), HAUL_OK);
+    nanosleep(&little, NULL);
+    leave((part *)(void *)at);
+}
+
+TEST(environment_threads, what_was_never_present_as_a_whole_is_never_said_to_be)
+{
+    static const haul_struct plain = HAUL_PLAIN(wide_page, NULL);
+    pthread_t readers[READERS];
+    haul_type *type;
+    void *memory;
+    int i;
+    start();
+    type = type_new(&plain);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK(posix_memalign(&memory, PAGE, (WIDE_PAGES + 1) * sizeof *wide) == 0);
+    wide = memory;
+    memset(wide, 0, (WIDE_PAGES + 1) * sizeof *wide);
+    is_over = 0;
+    for (i = 0; i < READERS; i++)
+        CHECK(pthread_create(&readers[i], NULL, ask_for_both, NULL) == 0);
+    for (i = 0; i < WIDE_TURNS; i++) {
+        come_and_go(wide, type, WIDE_PAGES * 3 / 4);
+        come_and_go(wide + 1, type, WIDE_PAGES);
+    }
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+    for (i = 0; i < READERS; i++)
+        pthread_join(readers[i], NULL);
+    free(memory);
+    haul_type_free(&type);
+    finish();
 }
 
 TEST(environment_threads, look_ups_are_right_while_other_graphs_come_and_go)
