@@ -320,8 +320,8 @@ typedef struct haul_environment_info {
     uint64_t look_ups;
     uint64_t groups_made; /* enters that have made one */
     uint64_t allocations; /* of device memory, by calls on the environment */
-    /* Of device_bytes: of the groups that are kept; and those that no present byte fills: alignment,
-     * lists for the device, and groups that left a while ago. */
+    /* Of device_bytes: of the groups that are kept; and those that no present byte fills:
+     * alignment, lists for the device, and groups that left a while ago. */
     size_t kept_bytes, wasted_bytes;
     size_t pinned_bytes; /* host memory for transfers, of all that uses the device */
 } haul_environment_info;

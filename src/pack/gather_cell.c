@@ -3,9 +3,9 @@
 #include "map/forms.h"
 #include "pack/gather_cell.h"
 
-/* The copy elsewhere of a byte that is not live in the graph itself; one past a byte is one past the
- * copy of that byte, if it has one: the graph's own bytes may share its granule. But an object may
- * begin there with bytes that do not travel. */
+/* The copy elsewhere of a byte that is not live in the graph itself; one past a byte is one past
+ * the copy of that byte, if it has one: the graph's own bytes may share its granule. But an object
+ * may begin there with bytes that do not travel. */
 HAUL__INLINE uintptr_t copy_of(const haul__sweep *s, uintptr_t value)
 {
     const haul__elsewhere *elsewhere = s->found->elsewhere;
