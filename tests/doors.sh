@@ -57,7 +57,7 @@ may_use() { # FILE
         echo '|__errno_location'
         ;;
     src/base/clock.c) echo 'clock_gettime' ;;
-    src/base/written.c) echo 'syscall|ioctl|open(64)?|close|sysconf|__errno_location' ;;
+    src/base/written.c) echo 'syscall|open(64)?|close|sysconf|__errno_location' ;;
     src/base/file.c)
         echo 'read|write|(open|lseek|mmap)(64)?|munmap|close|fsync|rename|unlink|getpid'
         echo '|__errno_location'

@@ -83,6 +83,12 @@ typedef struct mapping {
 
 #define LISTED_AT_ONCE 64u
 
+/* ioctl: of its number, C libraries do not agree on the type. */
+static int order(int file, unsigned long number, void *argument)
+{
+    return (int)syscall(SYS_ioctl, file, number, argument);
+}
+
 /* The mapping at the address, or the next one. 0: there is none, or the system does not tell. */
 static int describe(const haul__written *written, uintptr_t address, mapping *found)
 {
@@ -90,7 +96,7 @@ static int describe(const haul__written *written, uintptr_t address, mapping *fo
     found->bytes = sizeof *found;
     found->asked = NEXT_TOO;
     found->address = address;
-    return !ioctl(written->mappings, DESCRIBE, found);
+    return !order(written->mappings, DESCRIBE, found);
 }
 
 static int begin_watches(const haul__written *written)
@@ -98,7 +104,7 @@ static int begin_watches(const haul__written *written)
     api agreed = { API_VERSION, WP_UNPOPULATED | WP_ASYNC, 0 };
     mapping any;
     return written->faults >= 0 && written->pages >= 0 && written->mappings >= 0 &&
-           describe(written, 0, &any) && !ioctl(written->faults, AGREE, &agreed);
+           describe(written, 0, &any) && !order(written->faults, AGREE, &agreed);
 }
 
 static void close_all(const haul__written *written)
@@ -155,9 +161,9 @@ int haul__written_watch(const haul__written *written, uintptr_t begin, uintptr_t
     registration asked = { { begin, end - begin }, MODE_WP, 0 };
     protection protect = { { begin, end - begin }, PROTECT };
     if (!is_mine(written) || !is_own_memory(written, begin, end) ||
-        ioctl(written->faults, REGISTER, &asked))
+        order(written->faults, REGISTER, &asked))
         return 0;
-    if (!ioctl(written->faults, WRITE_PROTECT, &protect))
+    if (!order(written->faults, WRITE_PROTECT, &protect))
         return 1;
     haul__written_forget(written, begin, end);
     return 0;
@@ -167,7 +173,7 @@ void haul__written_forget(const haul__written *written, uintptr_t begin, uintptr
 {
     stretch range = { begin, end - begin };
     if (is_mine(written))
-        (void)!ioctl(written->faults, UNREGISTER, &range);
+        (void)!order(written->faults, UNREGISTER, &range);
 }
 
 int haul__written_take(const haul__written *written, uintptr_t begin, uintptr_t end, uint64_t *bits,
@@ -188,7 +194,7 @@ int haul__written_take(const haul__written *written, uintptr_t begin, uintptr_t 
     for (asked.reached = begin; asked.reached < end;) {
         int count, i;
         asked.begin = asked.reached;
-        count = ioctl(written->pages, SCAN, &asked);
+        count = order(written->pages, SCAN, &asked);
         if (count < 0 || asked.reached <= asked.begin)
             return 0;
         for (i = 0; i < count; i++) {
