@@ -11,9 +11,9 @@
  * leads to the range's, with a lowest bit of 1. So an array takes 8 bytes for each 4 KiB.
  *
  * Readers take no lock and write nothing here. A record that they read may be given to other ranges
- * meanwhile. So memory is kept until the table closes, and a version is odd while records change:
- * whoever finds it changed begins again. A word that leads to a record is used only after a look at
- * the version, and so was right when it was read.
+ * meanwhile. So memory is kept until the table closes, and a version is odd while records change. A
+ * reader looks at the version before it uses a word that leads to a record, and at the end. If the
+ * version has changed, the reader begins again.
  */
 #ifndef HAUL_ENVIRONMENT_PRESENT_RECORDS_H
 #define HAUL_ENVIRONMENT_PRESENT_RECORDS_H

@@ -139,7 +139,7 @@ static haul_status refuse_root(haul_environment *e, const haul_root *root, const
     return HAUL_ERROR_GRAPH;
 }
 
-/* Makes a group of what the root reaches, unless the root is another's. */
+/* Makes a group of all that the root reaches. A root of which a finder has a copy is refused. */
 static haul_status make_group(haul_environment *e, const haul_root *root, const extent *of,
                               const haul_enter_options *options, const haul_async *async,
                               uint32_t *group)

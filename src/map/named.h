@@ -48,7 +48,7 @@ typedef struct haul__named_granules {
     haul__named_part part[HAUL__PARTS];
 } haul__named_granules;
 
-/* For so many hints. NULL: out of memory. */
+/* An empty set of names, for `hint_count` hints. NULL: out of memory. */
 haul__named_granules *haul__named_open(const haul_allocator *allocator, size_t hint_count);
 /* NULL: does nothing. */
 void haul__named_close(haul__named_granules *named);

@@ -20,8 +20,8 @@
 #include "pack/special_words.h"
 #include "pack/translate.h"
 
-#define SAMPLE 8u                    /* one in so many cells */
-#define LARGE_SAMPLE 64u             /* of large pages */
+#define SAMPLE 8u                    /* each eighth cell of a crowded block is read, */
+#define LARGE_SAMPLE 64u             /* or, if pages are large, each 64th */
 #define LARGE_PAGE ((size_t)1 << 20) /* bytes */
 #define CROWD 256u                   /* objects, or pointers, that are worth a sample */
 #define AHEAD 2u                     /* cells of a sample that are fetched */
@@ -30,7 +30,7 @@
 typedef struct counting {
     haul__in_degree *pages;
     uint64_t arena_bytes;
-    unsigned sample; /* one in so many cells of a crowded block */
+    unsigned sample; /* SAMPLE or LARGE_SAMPLE */
     int has_arrays;  /* large ones */
     unsigned shift;  /* a page has odd << shift bytes: a division costs as much as all else */
     uint64_t odd;

@@ -36,11 +36,6 @@ typedef struct hinted {
 
 /* ---- Types that lead to hinted objects. */
 
-static size_t cases_of(const haul__ruled *ruled)
-{
-    return ruled->rule && ruled->cases ? ruled->rule->said.type_switch.case_count : 0;
-}
-
 typedef int visit_type(hinted *h, const haul_type *type);
 
 /* Calls visit with each type that the type contains or leads to, until it answers 1. */
@@ -58,7 +53,7 @@ static int visit_inside(hinted *h, const haul_type *type, visit_type *visit)
         const haul__ruled *ruled = &walk->ruled[i];
         if (ruled->slot.target && visit(h, ruled->slot.target))
             return 1;
-        for (k = 0; k < cases_of(ruled); k++)
+        for (k = 0; k < haul__case_count(ruled); k++)
             if (ruled->cases[k].target && visit(h, ruled->cases[k].target))
                 return 1;
     }

@@ -256,11 +256,6 @@ static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *
     return HAUL_OK;
 }
 
-static size_t cases_of(const haul__ruled *ruled)
-{
-    return ruled->rule ? ruled->rule->said.type_switch.case_count : 0;
-}
-
 /* Each case of a ruled pointer has a slot of its own, with that case's type. */
 static void copy_ruled(const haul__scratch *s, haul__ruled *ruled, haul__slot *cases,
                        const char *text)
@@ -270,7 +265,7 @@ static void copy_ruled(const haul__scratch *s, haul__ruled *ruled, haul__slot *c
         ruled[i] = s->ruled.at[i].ruled;
         ruled[i].slot.name = text + s->ruled.at[i].name;
         ruled[i].cases = cases;
-        for (k = 0; k < cases_of(&ruled[i]); k++, cases++) {
+        for (k = 0; k < haul__case_count(&ruled[i]); k++, cases++) {
             *cases = ruled[i].slot;
             cases->target = ruled[i].rule->types[k];
             cases->unit = cases->target ? cases->target->bytes : 0;
@@ -293,7 +288,7 @@ static haul_status copy_out(const haul__scratch *s, haul_type *type)
     haul__part *parts;
     haul__ruled *ruled;
     for (i = 0; i < s->ruled.count; i++)
-        case_bytes += cases_of(&s->ruled.at[i].ruled) * sizeof(haul__slot);
+        case_bytes += haul__case_count(&s->ruled.at[i].ruled) * sizeof(haul__slot);
     bytes = slot_bytes + part_bytes + ruled_bytes + case_bytes + excluded_bytes + run_bytes +
             s->text.count;
     if (bytes == 0)

@@ -110,6 +110,11 @@ typedef struct haul__ruled {
     const haul__slot *cases; /* for each case the slot with that case's type */
 } haul__ruled;
 
+HAUL__INLINE size_t haul__case_count(const haul__ruled *ruled)
+{
+    return ruled->rule ? ruled->rule->said.type_switch.case_count : 0;
+}
+
 /* How objects of a type are walked; a later kind takes longer. */
 typedef enum haul__walk_kind {
     HAUL__WALK_PLAIN, /* one run of plain bytes: [0, extent) */

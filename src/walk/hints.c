@@ -3,11 +3,6 @@
 #include "walk/hints.h"
 #include "walk/memo.h"
 
-static size_t cases_of(const haul__ruled *ruled)
-{
-    return ruled->rule && ruled->cases ? ruled->rule->said.type_switch.case_count : 0;
-}
-
 /* Is the slot a row of the type's objects? */
 static int has_slot(const haul_type *type, const haul__slot *slot)
 {
@@ -17,7 +12,7 @@ static int has_slot(const haul_type *type, const haul__slot *slot)
         return 1;
     for (i = 0; i < walk->ruled_count; i++)
         if (slot == &walk->ruled[i].slot || (uintptr_t)slot - (uintptr_t)walk->ruled[i].cases <
-                                                cases_of(&walk->ruled[i]) * sizeof *slot)
+                                                haul__case_count(&walk->ruled[i]) * sizeof *slot)
             return 1;
     return 0;
 }

@@ -3,7 +3,7 @@
  * A walk knows the field and the type of each pointer that it follows, and so the hints that name
  * its target. A range is named by each pointer that leads to it, not by the first one alone. Of the
  * hints that fit one pointer the first in the list counts; of those that name one granule, too. So
- * what is named does not depend on the order of the walk, nor on the number of threads.
+ * the order of the walk and the number of threads do not change which granules have names.
  */
 #ifndef HAUL_WALK_HINTS_H
 #define HAUL_WALK_HINTS_H

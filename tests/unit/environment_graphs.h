@@ -78,6 +78,26 @@ static inline void start(void)
     start_in((haul_context_options){ .checked = 0 });
 }
 
+/* A device without strips, whose copies to it fail while is_broken. */
+static int is_broken;
+
+static inline haul_status copy_or_fail(void *state, haul_address to, const void *from, size_t bytes)
+{
+    return is_broken ? HAUL_ERROR_DEVICE : haul_host_device()->copy_to(state, to, from, bytes);
+}
+
+static inline haul_device *open_breakable(void)
+{
+    haul_device_table table = *haul_host_device();
+    test_device options = { .settings = &ordinary_launches };
+    haul_device *opened;
+    table.copy_to = copy_or_fail;
+    table.gather_strips = NULL;
+    table.scatter_strips = NULL;
+    CHECK_STATUS(test_open(&table, &options, &opened), HAUL_OK);
+    return opened;
+}
+
 static inline void finish(void)
 {
     haul_host_counters counters;

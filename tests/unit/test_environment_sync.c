@@ -105,23 +105,9 @@ TEST(environment_sync, one_group_is_synced_without_the_others)
     finish();
 }
 
-static int is_broken;
-
-static haul_status copy_or_fail(void *state, haul_address to, const void *from, size_t bytes)
-{
-    return is_broken ? HAUL_ERROR_DEVICE : haul_host_device()->copy_to(state, to, from, bytes);
-}
-
 TEST(environment_sync, what_a_failed_one_has_not_sent_goes_with_the_next)
 {
-    haul_device_table table = *haul_host_device();
-    test_device options = { .settings = &ordinary_launches };
-    haul_device *opened;
-    table.copy_to = copy_or_fail;
-    table.gather_strips = NULL;
-    table.scatter_strips = NULL;
-    CHECK_STATUS(test_open(&table, &options, &opened), HAUL_OK);
-    start_with(opened);
+    start_with(open_breakable());
     enter(&P[0]);
     sync_all();
     P[0].value = 9;

@@ -62,12 +62,17 @@ static void start_tracking_on(haul_device *opened, int flags)
     CHECK_STATUS(haul_environment_sync(env, NULL), HAUL_OK);
 }
 
-static void start_tracking(void)
+static haul_device *open_ordinary(void)
 {
     haul_device *opened;
     test_device options = { .settings = &ordinary_launches };
     CHECK_STATUS(test_open(haul_host_device(), &options, &opened), HAUL_OK);
-    start_tracking_on(opened, MAP_PRIVATE);
+    return opened;
+}
+
+static void start_tracking(void)
+{
+    start_tracking_on(open_ordinary(), MAP_PRIVATE);
 }
 
 static void finish_tracking(void)
@@ -174,14 +179,11 @@ TEST(environment_tracking, memory_that_is_mapped_anew_or_given_back_is_read)
 /* Others write to such memory, past the page tables of this process. */
 TEST(environment_tracking, memory_that_is_shared_or_of_a_file_is_read)
 {
-    haul_device *opened;
-    test_device options = { .settings = &ordinary_launches };
     const unsigned char five = 5;
     FILE *stream;
     pid_t child;
     int status = -1;
-    CHECK_STATUS(test_open(haul_host_device(), &options, &opened), HAUL_OK);
-    start_tracking_on(opened, MAP_SHARED);
+    start_tracking_on(open_ordinary(), MAP_SHARED);
     child = fork();
     CHECK(child >= 0);
     if (child == 0) {
@@ -196,8 +198,7 @@ TEST(environment_tracking, memory_that_is_shared_or_of_a_file_is_read)
     CHECK(stream != NULL);
     file = fileno(stream);
     CHECK(ftruncate(file, MAPPED) == 0);
-    CHECK_STATUS(test_open(haul_host_device(), &options, &opened), HAUL_OK);
-    start_tracking_on(opened, MAP_SHARED);
+    start_tracking_on(open_ordinary(), MAP_SHARED);
     CHECK_EQ(pwrite(file, &five, 1, LEAD + 66 * PAGE), 1);
     CHECK_EQ(f->large[66 * PAGE], 5);
     sync_sends(PAGE);
@@ -232,23 +233,9 @@ TEST(environment_tracking, a_child_process_that_frees_it_does_not_disturb_the_pa
     finish_tracking();
 }
 
-static int is_broken;
-
-static haul_status copy_or_fail(void *state, haul_address to, const void *from, size_t bytes)
-{
-    return is_broken ? HAUL_ERROR_DEVICE : haul_host_device()->copy_to(state, to, from, bytes);
-}
-
 TEST(environment_tracking, what_a_failed_sync_has_not_sent_goes_with_the_next)
 {
-    haul_device_table table = *haul_host_device();
-    test_device options = { .settings = &ordinary_launches };
-    haul_device *opened;
-    table.copy_to = copy_or_fail;
-    table.gather_strips = NULL;
-    table.scatter_strips = NULL;
-    CHECK_STATUS(test_open(&table, &options, &opened), HAUL_OK);
-    start_tracking_on(opened, MAP_PRIVATE);
+    start_tracking_on(open_breakable(), MAP_PRIVATE);
     f->large[9 * PAGE] = 9;
     is_broken = 1;
     CHECK_STATUS(haul_environment_sync(env, NULL), HAUL_ERROR_DEVICE);

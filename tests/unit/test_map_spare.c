@@ -119,25 +119,6 @@ TEST(map_spare, a_second_plan_finds_the_memory_for_its_masks_kept)
 
 /* ---- Threads that fold blocks take sides for them, which the map keeps. */
 
-static size_t held; /* bytes of a context's memory; atomic */
-
-static void *take_counted(void *user, size_t bytes, size_t alignment)
-{
-    void *memory;
-    (void)user;
-    if (posix_memalign(&memory, alignment < sizeof memory ? sizeof memory : alignment, bytes))
-        return NULL;
-    __atomic_add_fetch(&held, bytes, __ATOMIC_RELAXED);
-    return memory;
-}
-
-static void give_counted(void *user, void *memory, size_t bytes)
-{
-    (void)user;
-    __atomic_sub_fetch(&held, bytes, __ATOMIC_RELAXED);
-    free(memory);
-}
-
 typedef struct knot {
     struct knot *next;
     int64_t count;
@@ -151,7 +132,6 @@ TEST(map_spare, memory_does_not_grow_from_plan_to_plan_whatever_the_number_of_th
     static haul_type *knot_type;
     const haul_field fields[] = { HAUL_OBJECT(knot, next, &knot_type),
                                   HAUL_ARRAY(knot, values, HAUL_COUNT(knot, count)) };
-    haul_context_options options;
     unsigned threads;
     size_t i;
     void *memory = NULL;
@@ -169,12 +149,8 @@ TEST(map_spare, memory_does_not_grow_from_plan_to_plan_whatever_the_number_of_th
     for (threads = 1; threads <= 4; threads += 3) {
         size_t before = 0;
         haul_context *context;
-        memset(&options, 0, sizeof options);
-        options.threads = threads;
-        options.allocate = take_counted;
-        options.release = give_counted;
-        options.any_thread = 1;
-        CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+        counted memory_of;
+        CHECK_STATUS(counted_open_threads(&memory_of, threads, &context), HAUL_OK);
         for (i = 0; i < PLANS; i++) {
             haul_plan *plan;
             CHECK_STATUS(
@@ -182,12 +158,12 @@ TEST(map_spare, memory_does_not_grow_from_plan_to_plan_whatever_the_number_of_th
                 HAUL_OK);
             haul_plan_free(&plan);
             if (i == 2)
-                before = held;
+                before = memory_of.held;
         }
-        CHECK_EQ(held, before);
+        CHECK_EQ(memory_of.held, before);
         haul_context_free(&context);
+        CHECK_EQ(memory_of.held, 0);
     }
-    CHECK_EQ(held, 0);
     haul_type_free(&knot_type);
     free(memory);
 }
