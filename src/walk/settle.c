@@ -156,17 +156,29 @@ static void set_bits(namings *n)
     n->count = 0;
 }
 
+/* Keeps the candidates of types that hints name. No branch: which they are cannot be guessed. */
+HAUL__INLINE size_t keep_hinted(const haul__discovery *d, const uint64_t *candidate, size_t count,
+                                uint64_t *kept)
+{
+    size_t i, n = 0;
+    for (i = 0; i < count; i++) {
+        kept[n] = candidate[i];
+        n += d->met_types[HAUL__ENTRY_TYPE(candidate[i])].hint != 0;
+    }
+    return n;
+}
+
 /* Finds the bits that name what candidates lead to, and fetches them. Most are left to be set; some
  * are set at once. 0: out of memory. */
 static int fetch_bits(const haul__discovery *d, const uint64_t *candidate, size_t count, namings *n)
 {
+    uint64_t kept[HAUL__CANDIDATES];
+    const size_t hinted = keep_hinted(d, candidate, count, kept);
     size_t i;
-    for (i = 0; i < count; i++) {
-        const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(candidate[i])];
-        const uintptr_t first = HAUL__ENTRY_ADDRESS(candidate[i]);
+    for (i = 0; i < hinted; i++) {
+        const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(kept[i])];
+        const uintptr_t first = HAUL__ENTRY_ADDRESS(kept[i]);
         const size_t bytes = met->simple.bytes;
-        if (!met->hint)
-            continue;
         if (n->count == NAMED_AHEAD)
             set_bits(n);
         if (haul__fetch_naming(d->named, met->hint - 1, first, bytes, &n->at[n->count]))
