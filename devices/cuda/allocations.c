@@ -394,7 +394,7 @@ haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment, ha
 
 /* CUDA takes memory for itself when kernels run: their stacks, and what they print. If it needs
  * more than this, it pushes out pages that move: a kernel with stacks of 4 KiB ran so. */
-#define FOR_KERNELS ((uint64_t)16 << 20)
+#define FOR_KERNELS ((uint64_t)8 << 20)
 
 /* Is there room for `bytes` bytes? If not, what pool and spares keep is given back first. */
 static int has_room(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes)
