@@ -296,6 +296,10 @@ class shipment : public handle<haul_shipment, haul_shipment_free>
     {
         return haul_shipment_write_table(get(), &file);
     }
+    haul_status write_places(const haul_file &file) const
+    {
+        return haul_shipment_write_places(get(), &file);
+    }
     /* Fills a struct of kernel arguments by a list of HAUL_ARGUMENT. */
     template <class Arguments, std::size_t Count>
     haul_status arguments(void *root, const haul_argument (&list)[Count], Arguments *into) const

@@ -425,7 +425,7 @@ deep_chains() {
 messages() {
     local file word='^ [^ ]+$|^(block|loop) [a-z]+=$'
     local others='/((dot|table|dump|listing|type_text|arena_check|layout_check|shipment_check)\.c'
-    others="$others|shipment_table\.c|base/status\.c|base/compiler\.h)\$"
+    others="$others|shipment_table\.c|places_table\.c|base/status\.c|base/compiler\.h)\$"
     find src devices -name '*.[ch]' | grep -vE "$others" |
         while IFS= read -r file; do
             gcc -fpreprocessed -dD -E -P "$file" 2>/dev/null | sed "s/'\"'/' '/g" | tr '\n' ' ' |

@@ -320,6 +320,15 @@ static inline void haul_shipment_get_info(const haul_shipment *shipment, haul_sh
 HAUL_API haul_status haul_shipment_write_table(const haul_shipment *shipment,
                                                const haul_file *file);
 
+/* Writes a table for people that says where a shipment lies: the bytes of each type in device
+ * memory, on the host and in memory that moves (haul_place), types with the most bytes first; then
+ * all bytes of the shipment, those sent there and those brought back, by place. Walks the host's
+ * graph as it is now; a range that overlaps another counts, too. An arena without a root has no
+ * types. Does not wait. Errors as of haul_shipment_write_table; HAUL_ERROR_STALE: the graph leads
+ * out of the shipment; else those of haul_plan_create. A failure leaves the file's beginning. */
+HAUL_API haul_status haul_shipment_write_places(const haul_shipment *shipment,
+                                                const haul_file *file);
+
 /* Frees the memory on the device, drops plan, arena and device, and sets *shipment to NULL. NULL is
  * allowed. Waits for asynchronous work, and drops results that haul_wait has not written. Kernels
  * must not use the memory any more. Any thread, inside any callback (context.h). */

@@ -184,6 +184,18 @@ const char *haul__node_type(const haul__nodes *nodes, size_t number)
     return walk_of(nodes, entry)->name;
 }
 
+size_t haul__node_type_number(const haul__nodes *nodes, size_t number)
+{
+    const haul__entry *entry = entry_at(nodes, number);
+    return entry->what == HAUL__OBJECTS ? entry->met_type
+                                        : nodes->walk.met_type_count + (entry->what == HAUL__PLAIN);
+}
+
+size_t haul__node_type_count(const haul__nodes *nodes)
+{
+    return nodes->walk.met_type_count + 2;
+}
+
 /* Writes a step before the others. If there is no room for all of it, its beginning is left out. */
 static void step(haul__steps *steps, const char *text)
 {

@@ -55,6 +55,9 @@ haul_status haul__nodes_arrows(haul__nodes *nodes, size_t entry,
                                void *user);
 /* The type of an entry's elements: "mesh", "(data)", "(pointers)". */
 const char *haul__node_type(const haul__nodes *nodes, size_t entry);
+/* The same as a number below the count: types, pointers, plain elements. */
+size_t haul__node_type_number(const haul__nodes *nodes, size_t entry);
+size_t haul__node_type_count(const haul__nodes *nodes);
 /* The name of a pointer within the elements of a range: "[3].corner[2].next". */
 const char *haul__arrow_name(const haul__nodes *nodes, const haul__arrow *arrow,
                              haul__steps *steps);

@@ -12,13 +12,6 @@ typedef struct largest {
     char text[HAUL_TEXT_BYTES / 2];
 } largest;
 
-/* The types that the walk met have their numbers; then come plain elements and pointers. */
-static size_t number_of(const haul__nodes *nodes, const haul__entry *entry)
-{
-    return entry->what == HAUL__OBJECTS ? entry->met_type
-                                        : nodes->walk.met_type_count + (entry->what == HAUL__PLAIN);
-}
-
 static void write_line(largest *l, const char *name, size_t bytes)
 {
     const size_t used = strlen(l->text);
@@ -30,13 +23,13 @@ static void write_line(largest *l, const char *name, size_t bytes)
 static haul_status find(haul__nodes *nodes, void *user)
 {
     largest *l = user;
-    const size_t count = nodes->walk.met_type_count + 2;
+    const size_t count = haul__node_type_count(nodes);
     size_t *bytes = haul__allocate_zeroed(nodes->allocator, count * sizeof *bytes);
     size_t *example = haul__allocate_zeroed(nodes->allocator, count * sizeof *example);
     size_t i, named, offset;
     for (i = 0; bytes && example && i < nodes->span_count; i++) {
         const size_t entry = nodes->spans[i].entry;
-        const size_t number = number_of(nodes, &nodes->walk.entries.at[entry]);
+        const size_t number = haul__node_type_number(nodes, entry);
         if (haul_plan_offset(l->plan, (void *)nodes->spans[i].begin, &offset) != HAUL_OK)
             continue;
         bytes[number] += nodes->spans[i].end - nodes->spans[i].begin;

@@ -13,17 +13,29 @@ typedef struct ranges {
     void *user;
 } ranges;
 
-static void add_places(const haul_shipment *shipment, haul_shipped_range *range)
+void haul__add_places(const haul_shipment *shipment, haul_shipped_range *range)
 {
     const uint64_t at = (uintptr_t)range->device - shipment->range.address, end = at + range->bytes;
     range->host_bytes = (size_t)haul__placed_bytes(&shipment->range, at, end, HAUL_PLACE_HOST);
     range->moving_bytes = (size_t)haul__placed_bytes(&shipment->range, at, end, HAUL_PLACE_MOVING);
 }
 
+haul_status haul__locate_range(const haul_shipment *shipment, const haul__nodes *nodes,
+                               const haul__range_of_node *span, haul_shipped_range *range)
+{
+    *range = haul__range_of(nodes, span);
+    range->device = haul_device_pointer(shipment, range->host);
+    if (!range->device || !haul_device_pointer(shipment, (void *)(span->end - 1)))
+        return haul__fail(&nodes->context->error, HAUL_ERROR_STALE,
+                          "the graph has changed and leads out of the shipment, to 0x%" PRIxPTR,
+                          span->begin);
+    return HAUL_OK;
+}
+
 haul_status haul__tell_range(const haul_shipment *shipment, haul_range_visitor *visit, void *user,
                              haul_shipped_range *range)
 {
-    add_places(shipment, range);
+    haul__add_places(shipment, range);
     return visit(user, range) == 0
                ? HAUL_OK
                : haul__fail(&shipment->device->context->error, HAUL_ERROR_CANCELLED,
@@ -49,13 +61,9 @@ static haul_status list(haul__nodes *nodes, void *user)
     haul__sort(nodes->spans, nodes->span_count, sizeof *nodes->spans, haul__is_span_before);
     for (i = 0; i < nodes->span_count && status == HAUL_OK; i++) {
         const haul__range_of_node *span = &nodes->spans[i];
-        haul_shipped_range range = haul__range_of(nodes, span);
-        range.device = haul_device_pointer(r->shipment, range.host);
-        if (!range.device || !haul_device_pointer(r->shipment, (void *)(span->end - 1)))
-            status = haul__fail(
-                &nodes->context->error, HAUL_ERROR_STALE,
-                "the graph has changed and leads out of the shipment, to 0x%" PRIxPTR, span->begin);
-        else
+        haul_shipped_range range;
+        status = haul__locate_range(r->shipment, nodes, span, &range);
+        if (status == HAUL_OK)
             status = haul__tell_range(r->shipment, r->visit, r->user, &range);
     }
     return status;

@@ -442,6 +442,15 @@ static haul_status write_table(void *user)
     return haul_graph_write_table(the.context, haul_from_object(the.data, the.type), &file);
 }
 
+static haul_status write_places(void *user)
+{
+    haul_file file;
+    (void)user;
+    memset(&file, 0, sizeof file);
+    file.write = swallow;
+    return haul_shipment_write_places(the.shipment, &file);
+}
+
 static haul_status write_dot(void *user)
 {
     haul_file file;
@@ -620,6 +629,7 @@ static const call calls[] = {
     { "haul_context_add_static", call_add_static, 0, 1 },
     { "haul_context_add_translation", call_add_translation, 0, 1 },
     { "haul_graph_write_table_sized", write_table, 0, 0 },
+    { "haul_shipment_write_places", write_places, 1, 1 },
     { "haul_graph_write_dot_sized", write_dot, 0, 0 },
     { "haul_image_to_bytes_sized", image_to_bytes, 1, 1 },
     { "haul_image_write_sized", write_images, 1, 1 },

@@ -3,6 +3,7 @@
  *
  * Faults by number (docs/testing.md): D3, H1, H2.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -847,6 +848,127 @@ TEST(places, of_an_arena_fill_the_budget_in_the_order_of_addresses)
     CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), &options, NULL, &of_arena),
                  HAUL_ERROR_ARGUMENT);
     CHECK_HAS(text(), "an arena has bytes");
+    haul_arena_free(&arena);
+    end();
+}
+
+/* ---- The table. */
+
+typedef struct paper {
+    char text[2048];
+    size_t length, writes, allowed;
+} paper;
+
+static haul_status write_paper(void *user, const void *data, size_t bytes)
+{
+    paper *p = user;
+    if (p->writes++ == p->allowed || bytes >= sizeof p->text - p->length)
+        return HAUL_ERROR_FILE;
+    memcpy(p->text + p->length, data, bytes);
+    p->length += bytes;
+    p->text[p->length] = '\0';
+    return HAUL_OK;
+}
+
+/* Writes the table until write number `allowed`, counted from 0, is refused. */
+static haul_status write_table(paper *p, size_t allowed)
+{
+    haul_file file;
+    memset(p, 0, sizeof *p);
+    memset(&file, 0, sizeof file);
+    p->allowed = allowed;
+    file.user = p;
+    file.write = write_paper;
+    return haul_shipment_write_places(shipment, &file);
+}
+
+/* The line that ends with a name has these bytes: on the device, on the host, moving. */
+static void check_line(const paper *p, const char *name, uint64_t on_device, uint64_t on_host,
+                       uint64_t moving)
+{
+    char line[128];
+    snprintf(line, sizeof line, "%12llu  %12llu  %12llu  %s\n", (unsigned long long)on_device,
+             (unsigned long long)on_host, (unsigned long long)moving, name);
+    CHECK_HAS(p->text, line);
+}
+
+static void check_sums(const paper *p)
+{
+    const haul_shipment_info info = info_of(shipment);
+    check_line(p, "all, with gaps and lists", info.device_bytes, info.host_bytes,
+               info.moving_bytes);
+    check_line(p, "sent", info.bytes_to - info.host_bytes_to - info.moving_bytes_to,
+               info.host_bytes_to, info.moving_bytes_to);
+    check_line(p, "brought back", info.bytes_from - info.host_bytes_from - info.moving_bytes_from,
+               info.host_bytes_from, info.moving_bytes_from);
+}
+
+TEST(places, are_told_by_types_in_a_table_with_all_that_crossed)
+{
+    haul_place_hint hints[2];
+    place_of cold, hot, nodes, index, root;
+    list_node *first;
+    paper p;
+    size_t writes, i;
+    start();
+    memset(hints, 0, sizeof hints);
+    hints[0].type = shop_type;
+    hints[0].field = "cold";
+    hints[0].place = HAUL_PLACE_HOST;
+    hints[1].type = node_type;
+    hints[1].place = HAUL_PLACE_MOVING;
+    options.hints = hints;
+    options.hint_count = 2;
+    CHECK_STATUS(ship(), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    CHECK_STATUS(write_table(&p, SIZE_MAX), HAUL_OK);
+    cold = places_of_cold();
+    hot = places_of(one->hot, HOT * sizeof *one->hot);
+    nodes = places_of(one->first, NODES * sizeof *one->first);
+    index = places_of(one->index, NODES * sizeof(list_node *));
+    root = places_of(one, sizeof *one);
+    CHECK(cold.on_host > 0 && nodes.moving > 0);
+    check_line(&p, "(data)",
+               cold.bytes + hot.bytes - cold.on_host - cold.moving - hot.on_host - hot.moving,
+               cold.on_host + hot.on_host, cold.moving + hot.moving);
+    check_line(&p, "(pointers)", index.bytes - index.on_host - index.moving, index.on_host,
+               index.moving);
+    check_line(&p, haul_type_name(node_type), nodes.bytes - nodes.on_host - nodes.moving,
+               nodes.on_host, nodes.moving);
+    check_line(&p, haul_type_name(shop_type), root.bytes - root.on_host - root.moving, root.on_host,
+               root.moving);
+    CHECK(strstr(p.text, "(data)") < strstr(p.text, haul_type_name(node_type)));
+    CHECK(strstr(p.text, haul_type_name(node_type)) < strstr(p.text, "(pointers)"));
+    CHECK(strstr(p.text, "(pointers)") < strstr(p.text, haul_type_name(shop_type)));
+    check_sums(&p);
+    for (i = 0, writes = p.writes; i < writes; i++) {
+        CHECK_STATUS(write_table(&p, i), HAUL_ERROR_FILE);
+        CHECK_EQ(p.writes, i + 1);
+    }
+    first = one->first;
+    one->first = &(list_node){ 0 };
+    CHECK_STATUS(write_table(&p, SIZE_MAX), HAUL_ERROR_STALE);
+    CHECK_HAS(text(), "the graph has changed and leads out of the shipment");
+    one->first = first;
+    CHECK_STATUS(write_table(&p, SIZE_MAX), HAUL_OK);
+    end();
+}
+
+TEST(places, of_an_arena_are_told_without_types)
+{
+    haul_arena *arena;
+    paper p;
+    start();
+    CHECK_STATUS(haul_arena_create(context, NULL, &arena), HAUL_OK);
+    CHECK(haul_arena_new(arena, node_type, 2048) != NULL);
+    options.budget_bytes = 3 * PAGE;
+    options.spill = HAUL_PLACE_HOST;
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), &options, NULL, &shipment),
+                 HAUL_OK);
+    CHECK_STATUS(write_table(&p, SIZE_MAX), HAUL_OK);
+    CHECK_EQ(p.writes, 4);
+    check_sums(&p);
+    haul_shipment_free(&shipment);
     haul_arena_free(&arena);
     end();
 }

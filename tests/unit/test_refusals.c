@@ -401,6 +401,8 @@ CALL(replan_null, haul_reship(NULL, NULL))
 CALL(unmarshal_null, haul_unmarshal(NULL))
 CALL(table_null, haul_shipment_write_table(NULL, NULL))
 CALL(table_no_file, haul_shipment_write_table(the.shipment, NULL))
+CALL(places_null, haul_shipment_write_places(NULL, NULL))
+CALL(places_no_file, haul_shipment_write_places(the.shipment, NULL))
 CALL(unmarshal_async_null, haul_update_host(NULL, NULL, OWN_STREAM))
 CALL(refresh_with_pointers, haul_update_device(the.shipment, WITH_POINTERS, NULL))
 CALL(refresh_whole, haul_update_device(the.shipment, ALL_OR_NOTHING, NULL))
@@ -845,6 +847,8 @@ static const refusal refusals[] = {
     { source_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
     { table_null, NOTHING, ARGUMENT, "" },
     { table_no_file, ON_CONTEXT, ARGUMENT, "the file is NULL" },
+    { places_null, NOTHING, ARGUMENT, "" },
+    { places_no_file, ON_CONTEXT, ARGUMENT, "the file is NULL" },
     { graph_null, NO_CONTEXT, ARGUMENT, "no context" },
     { graph_no_file, ON_CONTEXT, ARGUMENT, "the file is NULL" },
     { graph_no_arena_root, ON_CONTEXT, ARGUMENT, "haul_from_arena_root" },
