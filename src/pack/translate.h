@@ -98,7 +98,7 @@ void haul__seek_block(haul__piece_seeker *seeker, uintptr_t address);
 uint64_t haul__piece_place(const haul_plan *plan, uintptr_t first, size_t bytes);
 
 /* The place of `bytes` bytes from `first` on. 0: they are not side by side in the arena, or the
- * first or last byte is not described. Between these two, bytes are not looked at, only granules. */
+ * first or last byte is not described. Between these two, only granules are looked at. */
 HAUL__INLINE uint64_t haul__seek_piece(haul__piece_seeker *seeker, uintptr_t first, size_t bytes)
 {
     const uintptr_t last = first + (bytes ? bytes - 1 : 0);

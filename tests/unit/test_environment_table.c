@@ -194,7 +194,8 @@ static void take_out_many(haul__present *table, random_source *random, int i)
     haul__present_remove_all(table, list, count, (int)random_below(random, 2));
 }
 
-/* Ranges side by side or apart, from anywhere on, up to the first that holds a byte of the table. */
+/* Ranges side by side or apart, from anywhere on: the first that holds a byte of the table ends
+ * them. */
 static void check_clear(haul__present *table, random_source *random)
 {
     haul__covered list[TOGETHER];
