@@ -16,7 +16,8 @@
 
 /* Makes room for one more element. 0: there is no memory, and nothing has changed. */
 #define HAUL__LIST_ROOM(allocator, list)                                                           \
-    haul__grow(allocator, &(list)->at, &(list)->capacity, (list)->count + 1, sizeof *(list)->at)
+    (HAUL__LIKELY((list)->count < (list)->capacity) ||                                             \
+     haul__grow(allocator, &(list)->at, &(list)->capacity, (list)->count + 1, sizeof *(list)->at))
 /* Adds an element, whose contents are not set, and answers its address; NULL: no memory. */
 #define HAUL__LIST_ADD(allocator, list)                                                            \
     (HAUL__LIST_ROOM(allocator, list) ? &(list)->at[(list)->count++] : NULL)

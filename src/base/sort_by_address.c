@@ -69,6 +69,20 @@ static void move_records(unsigned char *records, size_t bytes, numbered *pairs, 
     }
 }
 
+/* Do all addresses rise from record to record? The usual records do. */
+static int are_rising(const unsigned char *records, size_t count, size_t bytes)
+{
+    uintptr_t last = haul__load_word(records);
+    size_t i;
+    for (i = 1; i < count; i++) {
+        const uintptr_t address = haul__load_word(records + i * bytes);
+        if (address <= last)
+            return 0;
+        last = address;
+    }
+    return 1;
+}
+
 /* Sorts by addresses alone. 1: they differ, and the records are sorted. */
 static int sort_addresses(const haul_allocator *allocator, unsigned char *records, size_t count,
                           size_t bytes)
@@ -102,6 +116,8 @@ static int sort_addresses(const haul_allocator *allocator, unsigned char *record
 void haul__sort_by_address(const haul_allocator *allocator, void *records, size_t count,
                            size_t record_bytes, int (*before)(const void *a, const void *b))
 {
+    if (count > 0 && are_rising(records, count, record_bytes))
+        return;
     if (count > FEW_RECORDS && count <= SIZE_MAX / (2 * sizeof(numbered)) &&
         sort_addresses(allocator, records, count, record_bytes))
         return;

@@ -20,16 +20,31 @@
 #include "map/forms.h"
 #include "map/found.h"
 #include "pack/plan.h"
+#include "pack/plan_struct.h"
 #include "ship/pending.h"
+
+/* What lists the pointers that lead into a group. */
+typedef struct pointer_lister {
+    haul_environment *e;
+    haul__sent_group *group;
+    const haul__map *map;  /* the group's */
+    const uintptr_t *flat; /* the table that shows it; NULL: none does */
+    /* The pointers of a cell of another group. Stops come in order of address, so it often is the
+     * last one again. */
+    uintptr_t cell_at;
+    uint32_t cell_group;
+    uint64_t slots;
+} pointer_lister;
 
 /* The device's address of a byte of the group; 0: it is none. The group's map tells both at once,
  * except for bytes that are not live. */
-static uintptr_t address_in(const haul__sent_group *group, uintptr_t address)
+HAUL__INLINE uintptr_t address_in(const pointer_lister *l, uintptr_t address)
 {
-    const haul__map *map = &haul__plan_found(group->shipment->plan)->map;
+    const haul__sent_group *group = l->group;
     const haul__covered *range = NULL;
-    const haul__block *block =
-        address < HAUL__LOWEST || address > HAUL__HIGHEST ? NULL : haul__map_find(map, address);
+    const haul__block *block = address < HAUL__LOWEST || address > HAUL__HIGHEST
+                                   ? NULL
+                                   : haul__map_find_in(l->map, l->flat, address);
     if (!block || !haul__is_placed(block, address))
         return 0;
     if (haul__byte_mask(block, haul__granule_in_block(address)) >> address % HAUL__GRANULE & 1)
@@ -38,74 +53,77 @@ static uintptr_t address_in(const haul__sent_group *group, uintptr_t address)
     return range ? range->device + (address - range->begin) : 0;
 }
 
-static int list_pointer(haul_environment *e, haul__sent_group *group, uintptr_t slot)
+static int list_pointer(const pointer_lister *l, uintptr_t slot, const haul__stop *stop,
+                        uintptr_t target)
 {
-    const uintptr_t value = haul__load_word((const void *)slot),
-                    target = value ? address_in(group, value) : 0;
-    haul__attached *one;
-    haul__found_range found;
-    if (!target || !haul__present_find_held(&e->host, slot, &found))
-        return 1;
-    one = HAUL__LIST_ADD(&e->context->allocator, &group->attached);
+    haul__attached *one = HAUL__LIST_ADD(&l->e->context->allocator, &l->group->attached);
     if (!one)
         return 0;
-    one->device = slot + found.delta;
+    one->host = slot;
+    one->device = slot + stop->delta;
     one->value = target;
+    one->stands_in = stop->group;
     return 1;
 }
 
-/* The pointers of a cell of a group. Stops come in order of address, so it often is the last one
- * again. */
-typedef struct cell_slots {
-    uintptr_t at;
-    uint32_t group;
-    uint64_t slots;
-} cell_slots;
-
-static uint64_t slots_of_cell(const haul_environment *e, uint32_t group, uintptr_t at,
-                              cell_slots *last)
+/* Reads the pointers of a cell of another group. */
+static void read_cell(pointer_lister *l, uint32_t group, uintptr_t at)
 {
-    const haul__map *map = &haul__plan_found(e->groups.at[group]->shipment->plan)->map;
-    const haul__block *block;
-    if (last->at == at && last->group == group)
-        return last->slots;
-    block = haul__map_find(map, at);
-    last->at = at;
-    last->group = group;
-    last->slots = block && block->form != HAUL__FULL
-                      ? haul__placed_slots(map, block, haul__cell_number(at))
-                      : 0;
-    return last->slots;
+    const haul__map *map = &haul__plan_found(l->e->groups.at[group]->shipment->plan)->map;
+    const haul__block *block = haul__map_find(map, at);
+    l->cell_at = at;
+    l->cell_group = group;
+    l->slots = block && block->form != HAUL__FULL
+                   ? haul__placed_slots(map, block, haul__cell_number(at))
+                   : 0;
 }
 
 /* Lists the pointers of a range of another group. */
-static int list_pointers(haul_environment *e, haul__sent_group *group, const haul__stop *stop,
-                         cell_slots *last)
+HAUL__INLINE int list_pointers(pointer_lister *l, const haul__stop *stop)
 {
     uintptr_t at = stop->begin & ~(uintptr_t)(HAUL__CELL_BYTES - 1);
     for (; at < stop->end; at += HAUL__CELL_BYTES) {
-        uint64_t slots = slots_of_cell(e, stop->group, at, last);
-        if (stop->begin > at)
-            slots &= ~(uint64_t)0 << haul__word_in_cell(stop->begin);
+        uint64_t slots;
+        if (at != l->cell_at || stop->group != l->cell_group)
+            read_cell(l, stop->group, at);
+        slots = l->slots;
+        if (stop->begin > at) { /* and a word that begins before it is none of its words */
+            const uint64_t first = (uint64_t)1 << haul__word_in_cell(stop->begin);
+            slots &= (uint64_t)0 - (stop->begin % HAUL__WORD ? 2 * first : first);
+        }
+        if (stop->end - at < HAUL__CELL_BYTES)
+            slots &= ((uint64_t)1 << haul__word_in_cell(stop->end)) - 1;
         for (; slots; slots &= slots - 1) {
-            const uintptr_t slot = at + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-            if (slot + HAUL__WORD > stop->end)
-                break;
-            if (slot >= stop->begin && !list_pointer(e, group, slot))
+            const uintptr_t slot = at + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT),
+                            value = haul__load_word((const void *)slot),
+                            target = value ? address_in(l, value) : 0;
+            if (target && !list_pointer(l, slot, stop, target))
                 return 0;
         }
     }
     return 1;
 }
 
+HAUL__HOT static int list_all(pointer_lister *l)
+{
+    size_t i;
+    for (i = 0; i < l->e->stops.count; i++)
+        if (!list_pointers(l, &l->e->stops.at[i]))
+            return 0;
+    return 1;
+}
+
 int haul__list_attached(haul_environment *e, haul__sent_group *group)
 {
-    cell_slots last = { 0, 0, 0 };
-    size_t i;
-    for (i = 0; i < e->stops.count; i++)
-        if (!list_pointers(e, group, &e->stops.at[i], &last))
-            return 0;
-    return haul__holds_room(&e->context->allocator, &e->attached, group->attached.count);
+    haul__map *map = &group->shipment->plan->found.map;
+    pointer_lister l;
+    memset(&l, 0, sizeof l);
+    l.e = e;
+    l.group = group;
+    l.map = map;
+    l.flat = haul__table_show(&e->context->table, map);
+    return list_all(&l) &&
+           haul__holds_room(&e->context->allocator, &e->attached, group->attached.count);
 }
 
 /* Words for the device, and the list of their places. */
@@ -123,34 +141,14 @@ typedef enum word_value {
     AS_RESTORED /* what a call or another enter has made of them, or else detached */
 } word_value;
 
-/* Tells a hold where the pointer at a present address of the device stands. */
-static void locate(haul_environment *e, uintptr_t address, haul__hold *one)
+static haul_status find_value(haul_environment *e, const haul__attached *one, word_value as,
+                              uintptr_t *value)
 {
-    haul__found_range found;
-    haul__present_find_held(&e->there, address, &found);
-    one->other = address + found.delta;
-    one->stands_in = found.group;
-}
-
-/* The hold of a pointer. One that no call or enter has made to lead anywhere yet has none: then
- * *made is what it would be, without an address. */
-static const haul__hold *hold_of(haul_environment *e, uintptr_t address, haul__hold *made)
-{
-    const haul__hold *one = haul__holds_find(&e->attached, address);
-    if (one)
-        return one;
-    made->address = 0;
-    locate(e, address, made);
-    return made;
-}
-
-static haul_status find_value(haul_environment *e, const haul__attached *one,
-                              const haul__hold *hold, word_value as, uintptr_t *value)
-{
-    if (as == AS_RESTORED && hold->address)
+    const haul__hold *hold = as == AS_RESTORED ? haul__holds_find(&e->attached, one->device) : NULL;
+    if (hold)
         one = &e->groups.at[hold->group]->attached.at[hold->listed];
     else if (as != AS_LISTED)
-        return haul__detached_value(e, hold->other, value);
+        return haul__detached_value(e, one->host, value);
     *value = one->value;
     return HAUL_OK;
 }
@@ -166,16 +164,14 @@ static haul_status add_words(haul_environment *e, uint32_t number, word_value as
     for (i = 0; i < group->attached.count && status == HAUL_OK; i++) {
         const haul__attached *one = &group->attached.at[i];
         uintptr_t value = 0;
-        haul__hold made;
-        const haul__hold *hold = hold_of(e, one->device, &made);
         haul_strip *strip = &w->list[w->count];
-        if (e->groups.at[hold->stands_in]->is_leaving)
+        if (e->groups.at[one->stands_in]->is_leaving)
             continue;
-        if (w->count == 0 || w->groups[w->count - 1] != hold->stands_in)
-            status = haul__come_behind(e, e->groups.at[hold->stands_in], async);
+        if (w->count == 0 || w->groups[w->count - 1] != one->stands_in)
+            status = haul__come_behind(e, e->groups.at[one->stands_in], async);
         if (status == HAUL_OK)
-            status = find_value(e, one, hold, as, &value);
-        w->groups[w->count] = hold->stands_in;
+            status = find_value(e, one, as, &value);
+        w->groups[w->count] = one->stands_in;
         strip->first = (haul_address)one->device;
         strip->stride = strip->bytes = sizeof value;
         strip->packed = w->count * sizeof value;
@@ -300,9 +296,10 @@ void haul__take_attached(haul_environment *e, uint32_t number)
     const haul__sent_group *group = e->groups.at[number];
     size_t i;
     for (i = 0; i < group->attached.count; i++) {
-        haul__hold *one = take_over(e, group->attached.at[i].device);
-        if (!one->other)
-            locate(e, one->address, one);
+        const haul__attached *listed = &group->attached.at[i];
+        haul__hold *one = take_over(e, listed->device);
+        one->other = listed->host;
+        one->stands_in = listed->stands_in;
         one->group = number;
         one->listed = i;
     }
@@ -391,7 +388,7 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__st
                              const haul__found_range *target, uintptr_t value)
 {
     haul__sent_group *into = e->groups.at[target->group];
-    const haul__attached listed = { at->device, value };
+    const haul__attached listed = { slot, at->device, value, at->group };
     haul__hold *one, *by_call;
     haul_status status;
     if (!HAUL__LIST_ROOM(&e->context->allocator, &into->attached))

@@ -14,8 +14,9 @@
 
 /* A pointer of a present object that was made to lead into this group. */
 typedef struct haul__attached {
-    uintptr_t device; /* where it stands there */
-    uintptr_t value;  /* the address of its target there */
+    uintptr_t host, device; /* where it stands here, and there */
+    uintptr_t value;        /* the address of its target there */
+    uint32_t stands_in;     /* the group */
 } haul__attached;
 
 /* `count` objects of a type, found by a pointer, as a root, or in an array. Not those that lie
@@ -52,9 +53,10 @@ typedef struct haul__sent_group {
     struct haul__sent_group *next_left; /* leaving.h */
 } haul__sent_group;
 
-/* What a walk stopped at. */
+/* What a walk stopped at: all or a part of a present range. */
 typedef struct haul__stop {
     uintptr_t begin, end;
+    uintptr_t delta; /* from its addresses to those on the device */
     uint32_t group;
 } haul__stop;
 

@@ -43,52 +43,60 @@ static int is_before(const void *a, const void *b)
     return left->begin != right->begin ? left->begin < right->begin : left->bytes > right->bytes;
 }
 
-/* Lists the objects in sorted ranges. Those that lie within others belong to them. */
-static int list_objects(haul_environment *e, haul__sent_group *group, const haul__new_range *ranges,
-                        size_t count)
+/* Lists the objects of a range, in the room for them, unless they lie within those of ranges before
+ * it, to which they belong. *listed: one past the farthest object. */
+static void list_objects(haul__sent_group *group, const haul__new_range *range, uintptr_t *listed)
 {
-    uintptr_t listed = 0; /* one past the farthest object */
+    const uintptr_t end = range->begin + range->bytes - range->padding;
+    haul__typed *objects;
+    if (!range->type || end <= *listed)
+        return;
+    objects = &group->objects.at[group->objects.count++];
+    objects->begin = range->begin - haul__type_walk(range->type)->true_lower;
+    objects->count = range->count;
+    objects->type = range->type;
+    *listed = end;
+}
+
+/* Takes a range that begins within `last` into it. A range that has no address on the device yet
+ * has its padding there. */
+static void join(haul__covered *last, const haul__new_range *next)
+{
+    const uintptr_t end = last->begin + last->bytes, next_end = next->begin + next->bytes,
+                    described = end - last->device, next_described = next_end - next->padding,
+                    furthest = end > next_end ? end : next_end;
+    last->bytes = furthest - last->begin;
+    last->device = furthest - (described > next_described ? described : next_described);
+}
+
+/* Room for as many ranges, and their objects. 0: out of memory. */
+static int make_room(const haul_allocator *allocator, haul__sent_group *group, size_t count)
+{
+    return haul__grow_to(allocator, &group->ranges.at, &group->ranges.capacity, count,
+                         sizeof *group->ranges.at) &&
+           haul__grow_to(allocator, &group->objects.at, &group->objects.capacity, count,
+                         sizeof *group->objects.at);
+}
+
+/* Takes sorted ranges. Those that overlap become one: their distances are kept, so they have one
+ * place. */
+static void take_sorted(haul__sent_group *group, const haul__new_range *ranges, size_t count)
+{
+    haul__covered *last = NULL;
+    uintptr_t listed = 0;
     size_t i;
     for (i = 0; i < count; i++) {
         const haul__new_range *range = &ranges[i];
-        const uintptr_t end = range->begin + range->bytes - range->padding;
-        haul__typed *objects;
-        if (!range->type || end <= listed)
+        list_objects(group, range, &listed);
+        if (last && range->begin < last->begin + last->bytes) {
+            join(last, range);
             continue;
-        objects = HAUL__LIST_ADD(&e->context->allocator, &group->objects);
-        if (!objects)
-            return 0;
-        objects->begin = range->begin - haul__type_walk(range->type)->true_lower;
-        objects->count = range->count;
-        objects->type = range->type;
-        listed = end;
+        }
+        last = &group->ranges.at[group->ranges.count++];
+        last->begin = range->begin;
+        last->bytes = range->bytes;
+        last->device = range->padding;
     }
-    return 1;
-}
-
-/* Takes a range that begins within `last` into it. */
-static void join(haul__new_range *last, const haul__new_range *next)
-{
-    const uintptr_t end = last->begin + last->bytes, next_end = next->begin + next->bytes,
-                    described = end - last->padding, next_described = next_end - next->padding,
-                    furthest = end > next_end ? end : next_end;
-    last->bytes = furthest - last->begin;
-    last->padding = furthest - (described > next_described ? described : next_described);
-}
-
-/* Sorted ranges that overlap become one: their distances are kept, so they have one place. Answers
- * how many are left. */
-static size_t join_overlapping(haul__new_range *ranges, size_t count)
-{
-    size_t i, left = 0;
-    for (i = 0; i < count; i++) {
-        haul__new_range *last = left ? &ranges[left - 1] : NULL;
-        if (last && ranges[i].begin < last->begin + last->bytes)
-            join(last, &ranges[i]);
-        else
-            ranges[left++] = ranges[i];
-    }
-    return left;
 }
 
 /* Takes the ranges, but refuses one that begins before a present one and reaches into it. */
@@ -97,31 +105,21 @@ static haul_status take_ranges(void *user, haul__new_range *ranges, size_t count
     const range_taker *t = user;
     haul_environment *e = t->environment;
     haul__sent_group *group = t->group;
-    size_t i;
+    uintptr_t there;
+    size_t clear;
     haul__sort_by_address(&e->context->allocator, ranges, count, sizeof *ranges, is_before);
-    if (!list_objects(e, group, ranges, count))
+    if (!make_room(&e->context->allocator, group, count))
         return no_memory(e);
-    count = join_overlapping(ranges, count);
-    if (!haul__grow_to(&e->context->allocator, &group->ranges.at, &group->ranges.capacity, count,
-                       sizeof *group->ranges.at))
-        return no_memory(e);
-    group->ranges.count = count;
-    for (i = 0; i < count; i++) {
-        const uintptr_t begin = ranges[i].begin, end = begin + ranges[i].bytes,
-                        there = haul__present_next_held(&e->host, begin, end);
-        group->ranges.at[i].begin = begin;
-        group->ranges.at[i].bytes = ranges[i].bytes;
-        group->ranges.at[i].device = ranges[i].padding; /* until it has an address there */
-        if (there == end)
-            continue;
-        *wrong = begin;
-        e->reached_out = there;
-        return haul__fail(
-            &e->context->error, HAUL_ERROR_GRAPH,
-            "%zu bytes reach into an object that is on the device already: the object cannot move",
-            ranges[i].bytes);
-    }
-    return HAUL_OK;
+    take_sorted(group, ranges, count);
+    clear = haul__present_count_clear(&e->host, group->ranges.at, group->ranges.count, &there);
+    if (clear == group->ranges.count)
+        return HAUL_OK;
+    e->reached_out = there;
+    *wrong = group->ranges.at[clear].begin;
+    return haul__fail(
+        &e->context->error, HAUL_ERROR_GRAPH,
+        "%zu bytes reach into an object that is on the device already: the object cannot move",
+        group->ranges.at[clear].bytes);
 }
 
 /* ---- Making one. */
@@ -165,22 +163,31 @@ static int list_stops(haul_environment *e, haul__sent_group *group)
     return has_memory;
 }
 
-/* Finds the ranges on the device. */
+/* Finds ranges on the device. Answers how many are in one piece there, up to the first that is
+ * not. */
+HAUL__HOT static size_t seek_ranges(const haul_shipment *shipment, haul__covered *ranges,
+                                    size_t count)
+{
+    haul__piece_seeker seeker = { shipment->plan, NULL, 0 };
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const uint64_t place =
+            haul__seek_piece(&seeker, ranges[i].begin, ranges[i].bytes - ranges[i].device);
+        if (!place)
+            break;
+        ranges[i].device = (uintptr_t)(shipment->range.address + place);
+    }
+    return i;
+}
+
 static haul_status place_ranges(haul_environment *e, haul__sent_group *group)
 {
-    const haul_shipment *shipment = group->shipment;
-    size_t i;
-    for (i = 0; i < group->ranges.count; i++) {
-        haul__covered *range = &group->ranges.at[i];
-        const uint64_t place =
-            haul__piece_place(shipment->plan, range->begin, range->bytes - range->device);
-        if (!place)
-            return haul__fail(&e->context->error, HAUL_ERROR_UNSUPPORTED,
-                              "%zu bytes at %p are not in one piece in the copy", range->bytes,
-                              (void *)range->begin);
-        range->device = (uintptr_t)(shipment->range.address + place);
-    }
-    return HAUL_OK;
+    const size_t placed = seek_ranges(group->shipment, group->ranges.at, group->ranges.count);
+    return placed == group->ranges.count
+               ? HAUL_OK
+               : haul__fail(&e->context->error, HAUL_ERROR_UNSUPPORTED,
+                            "%zu bytes at %p are not in one piece in the copy",
+                            group->ranges.at[placed].bytes, (void *)group->ranges.at[placed].begin);
 }
 
 static void count_ranges(haul_environment *e, const haul__sent_group *group, int are_there)
@@ -296,11 +303,12 @@ static void count_group(haul_environment *e, const haul__sent_group *group)
     e->info.bytes_to += shipment->info.bytes_to;
 }
 
-/* None are known unless the walk has stopped somewhere. */
-static void forget_known(haul_environment *e)
+/* Forgets the last walk's stops. None are known unless it has stopped somewhere. */
+static void forget_stops(haul_environment *e)
 {
     if (e->stops.count > 0)
         memset(e->known, 0, sizeof e->known);
+    e->stops.count = 0;
 }
 
 void haul__group_hide(haul_environment *e, uint32_t number)
@@ -308,7 +316,7 @@ void haul__group_hide(haul_environment *e, uint32_t number)
     const haul__sent_group *group = e->groups.at[number];
     haul__forget_attached(e, number);
     forget_ranges(e, group);
-    forget_known(e);
+    forget_stops(e);
     e->info.groups--;
     give_number(e, number);
 }
@@ -372,8 +380,7 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
     }
     if (async)
         where.stream = async->stream;
-    forget_known(e);
-    e->stops.count = 0;
+    forget_stops(e);
     e->reached_out = 0;
     status = fill(e, group, root, options, quiet);
     if (status == HAUL_OK && (!haul__list_attached(e, group) || !publish(e, group, *number)))

@@ -131,6 +131,7 @@ static int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
     known->bytes = bytes;
     stop->begin = address;
     stop->end = address + bytes;
+    stop->delta = found->delta;
     stop->group = found->group;
     return 1;
 }

@@ -203,11 +203,15 @@ static uintptr_t begin_of(const haul__covered *range, int by_device)
 }
 
 /* The piece of a range that begins and ends in one page. */
-static haul__page_piece piece_of(const haul__covered *range, int by_device, uint32_t group)
+HAUL__INLINE haul__page_piece piece_of(const haul__covered *range, int by_device, uint32_t group)
 {
-    const uintptr_t begin = begin_of(range, by_device), delta = range->device - range->begin;
-    return piece_in(begin, begin + range->bytes, begin & ~(HAUL__PRESENT_SPAN - 1),
-                    by_device ? 0 - delta : delta, group);
+    const uintptr_t first = begin_of(range, by_device) & (HAUL__PRESENT_SPAN - 1),
+                    delta = range->device - range->begin;
+    haul__page_piece one;
+    one.delta = by_device ? 0 - delta : delta;
+    one.group = group;
+    one.place = (uint32_t)first | (uint32_t)(first + range->bytes - 1) << HAUL__PRESENT_LAST;
+    return one;
 }
 
 static size_t room_of(unsigned class)
@@ -302,48 +306,40 @@ static int add_piece(haul__present *table, uintptr_t *word, const haul__page_pie
     return 1;
 }
 
-/* Sets the bits of pieces that have come to a page, whose other bits are right. 0: two pieces begin
- * in one granule. */
-HAUL__INLINE int set_bits(haul__present_page *p, const haul__covered *ranges, size_t count,
-                          int by_device)
+/* Sets the bits of a page. */
+HAUL__INLINE void set_bits(haul__present_page *p, const uint32_t *bits)
 {
-    uint32_t bits[HAUL__PRESENT_PARTS], before = 0, part;
-    size_t i;
-    memcpy(bits, p->bits, sizeof bits);
-    for (i = 0; i < count; i++) {
-        const unsigned unit =
-            (unsigned)(begin_of(&ranges[i], by_device) & (HAUL__PRESENT_SPAN - 1)) >>
-            HAUL__PRESENT_UNIT;
-        const uint32_t bit = (uint32_t)1 << unit % 32;
-        if (bits[unit / 32] & bit)
-            return 0;
-        bits[unit / 32] |= bit;
-    }
+    uint32_t before = 0, part;
     for (part = 0; part < HAUL__PRESENT_PARTS; part++) {
         SET(p->bits[part], bits[part]);
         SET(p->before[part], (uint16_t)before);
         before += haul__bits32(bits[part]);
     }
-    return 1;
 }
 
 /* Merges the pieces of `count` ranges of a list into a page, from the last one on. */
 HAUL__HOT static void merge_pieces(haul__present_page *p, const haul__covered *ranges, size_t count,
                                    int by_device, uint32_t group)
 {
-    uint32_t old = p->count, to = old + (uint32_t)count;
-    size_t left = count;
+    uint32_t bits[HAUL__PRESENT_PARTS], old = p->count, to = old + (uint32_t)count,
+                                        is_crowded = p->is_crowded;
+    size_t left;
+    memcpy(bits, p->bits, sizeof bits);
     SET(p->count, to);
-    while (left > 0) {
+    for (left = count; left > 0; left--) {
         const haul__page_piece one = piece_of(&ranges[left - 1], by_device, group);
-        for (; old > 0 && haul__first_of(p->pieces[old - 1].place) > haul__first_of(one.place);
-             old--)
+        const uint32_t first = haul__first_of(one.place), unit = first >> HAUL__PRESENT_UNIT,
+                       bit = (uint32_t)1 << unit % 32;
+        for (; old > 0 && haul__first_of(p->pieces[old - 1].place) > first; old--)
             put_piece(p, --to, &p->pieces[old - 1]);
         put_piece(p, --to, &one);
-        left--;
+        is_crowded |= bits[unit / 32] & bit;
+        bits[unit / 32] |= bit;
     }
-    if (p->is_crowded || !set_bits(p, ranges, count, by_device))
+    if (is_crowded)
         index_page(p);
+    else
+        set_bits(p, bits);
 }
 
 static int add_pieces(haul__present *table, uintptr_t *word, const haul__covered *ranges,

@@ -64,7 +64,10 @@ int haul__present_find(const haul__present *table, uintptr_t address, haul__foun
 int haul__present_find_held(haul__present *table, uintptr_t address, haul__found_range *found);
 /* The first address in [begin, end) that lies in a range; `end`: there is none. Any thread. */
 uintptr_t haul__present_next(const haul__present *table, uintptr_t begin, uintptr_t end);
-/* The same for the thread that may change the table, in less time. */
-uintptr_t haul__present_next_held(haul__present *table, uintptr_t begin, uintptr_t end);
+/* How many ranges of a list, in order of the host's addresses, come before one with a byte in a
+ * range of the table, which is such a table; *there: the first such byte, if there is one. For the
+ * thread that may change the table. */
+size_t haul__present_count_clear(haul__present *table, const haul__covered *ranges, size_t count,
+                                 uintptr_t *there);
 
 #endif

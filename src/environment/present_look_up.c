@@ -147,25 +147,39 @@ int haul__present_find(const haul__present *table, uintptr_t address, haul__foun
 }
 
 /* The words of an address's block; NULL: there are none. Nobody changes the table meanwhile. */
-static const uintptr_t *pages_held(haul__present *table, uintptr_t address)
+static HAUL__NOINLINE const uintptr_t *other_pages_held(haul__present *table, uintptr_t block)
 {
-    const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
     const haul__directory *directory = (const haul__directory *)table->directory;
-    if (table->last_block != block) {
-        const haul__present_slot *at =
-            directory ? &directory->slots[haul__present_slot_of(directory, block)] : NULL;
-        if (!at || !at->block)
-            return NULL;
-        table->last_block = block;
-        table->last_pages = at->pages;
-    }
-    return (const uintptr_t *)table->last_pages;
+    const haul__present_slot *at =
+        directory ? &directory->slots[haul__present_slot_of(directory, block)] : NULL;
+    if (!at || !at->block)
+        return NULL;
+    table->last_block = block;
+    table->last_pages = at->pages;
+    return (const uintptr_t *)at->pages;
 }
 
-/* In a page that nobody changes meanwhile. */
-HAUL__HOT static int find_in_page(uintptr_t word, uintptr_t address, haul__found_range *found)
+/* The same. Addresses come close together, so it often is the last one again. */
+HAUL__INLINE const uintptr_t *pages_held(haul__present *table, uintptr_t address)
 {
+    const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
+    return HAUL__LIKELY(table->last_block == block) ? (const uintptr_t *)table->last_pages
+                                                    : other_pages_held(table, block);
+}
+
+/* The word of an address's page; 0: nothing is there. Nobody changes the table meanwhile. */
+HAUL__INLINE uintptr_t word_held(haul__present *table, uintptr_t address)
+{
+    const uintptr_t *pages = pages_held(table, address);
+    return pages ? pages[address >> HAUL__PRESENT_SHIFT & (HAUL__PRESENT_PAGES - 1)] : 0;
+}
+
+HAUL__HOT static int find_held(haul__present *table, uintptr_t address, haul__found_range *found)
+{
+    const uintptr_t word = word_held(table, address);
     haul__page_piece one;
+    if (!word)
+        return 0;
     if (word & 1)
         read_whole(word, &one);
     else if (read_page(NULL, 0, (const haul__present_page *)word,
@@ -177,42 +191,7 @@ HAUL__HOT static int find_in_page(uintptr_t word, uintptr_t address, haul__found
 
 int haul__present_find_held(haul__present *table, uintptr_t address, haul__found_range *found)
 {
-    const uintptr_t *pages = pages_held(table, address);
-    const uintptr_t word =
-        pages ? pages[address >> HAUL__PRESENT_SHIFT & (HAUL__PRESENT_PAGES - 1)] : 0;
-    return word && find_in_page(word, address, found);
-}
-
-/* The first byte from `byte` on that lies in a range of a page that is not crowded, which nobody
- * changes meanwhile; HAUL__PRESENT_SPAN: there is none. */
-HAUL__HOT static unsigned next_held(const haul__present_page *p, unsigned byte)
-{
-    uint32_t i = count_begun(p, byte);
-    i -= i > 0 && haul__first_of(p->pieces[i - 1].place) > byte;
-    if (i > 0 && haul__last_of(p->pieces[i - 1].place) >= byte)
-        return byte;
-    return i < p->count ? haul__first_of(p->pieces[i].place) : (unsigned)HAUL__PRESENT_SPAN;
-}
-
-/* Most ranges lie in one page. */
-uintptr_t haul__present_next_held(haul__present *table, uintptr_t begin, uintptr_t end)
-{
-    const uintptr_t page_at = begin & ~(HAUL__PRESENT_SPAN - 1);
-    const uintptr_t *pages;
-    const haul__present_page *p;
-    unsigned next;
-    if (end - page_at > HAUL__PRESENT_SPAN)
-        return haul__present_next(table, begin, end);
-    pages = pages_held(table, begin);
-    p = pages ? (const haul__present_page *)
-                    pages[begin >> HAUL__PRESENT_SHIFT & (HAUL__PRESENT_PAGES - 1)]
-              : NULL;
-    if (!p)
-        return end;
-    if ((uintptr_t)p & 1 || p->is_crowded)
-        return haul__present_next(table, begin, end);
-    next = next_held(p, (unsigned)(begin - page_at));
-    return next < end - page_at ? page_at + next : end;
+    return find_held(table, address, found);
 }
 
 /* How many pieces end before a byte; or one fewer. */
@@ -273,4 +252,46 @@ uintptr_t haul__present_next(const haul__present *table, uintptr_t begin, uintpt
     if (at < end)
         at = (at & ~(HAUL__PRESENT_SPAN - 1)) + next;
     return at < end ? at : end;
+}
+
+/* How many ranges, from the first one on, lie in the page and hold no byte of its pieces. Nobody
+ * changes it meanwhile. */
+HAUL__HOT static size_t count_clear(const haul__present_page *p, const haul__covered *ranges,
+                                    size_t count)
+{
+    const uintptr_t page_at = ranges->begin & ~(HAUL__PRESENT_SPAN - 1);
+    const uint32_t pieces = p->count;
+    uint32_t k = count_before(p, (unsigned)(ranges->begin - page_at));
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const uintptr_t first = ranges[i].begin - page_at, bytes = ranges[i].bytes;
+        if (first >= HAUL__PRESENT_SPAN || bytes > HAUL__PRESENT_SPAN - first)
+            break;
+        while (k < pieces && haul__last_of(p->pieces[k].place) < first)
+            k++;
+        if (k < pieces && haul__first_of(p->pieces[k].place) < first + bytes)
+            break;
+    }
+    return i;
+}
+
+/* Most ranges lie in one page, with others. */
+size_t haul__present_count_clear(haul__present *table, const haul__covered *ranges, size_t count,
+                                 uintptr_t *there)
+{
+    size_t i = 0;
+    while (i < count) {
+        const uintptr_t begin = ranges[i].begin, end = begin + ranges[i].bytes,
+                        word = word_held(table, begin);
+        const size_t clear = word && !(word & 1) ? count_clear((const haul__present_page *)word,
+                                                               ranges + i, count - i)
+                                                 : 0;
+        if (!clear) {
+            *there = haul__present_next(table, begin, end);
+            if (*there < end)
+                return i;
+        }
+        i += clear ? clear : 1;
+    }
+    return count;
 }

@@ -199,11 +199,12 @@ static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t ad
         return;
     if (block->form == HAUL__MIXED && !s->needs_lookup)
         gather_slots(s, block, address);
-    else /* cells alone do not tell places */
+    else
         for (number = 0; number < HAUL__CELLS; number++)
-            s->hash = haul__gather_cell_slots(
-                s, s->hash, haul__placed_slots(s->map, block, number), block->cells[number].live,
-                address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 0);
+            s->hash = haul__gather_cell_slots(s, s->hash, haul__placed_slots(s->map, block, number),
+                                              block->cells[number].live,
+                                              address + number * HAUL__CELL_BYTES,
+                                              haul__cell_rank(block, number), !s->needs_lookup);
 }
 
 /* 0: the block is not as the plan has it. Terminators are looked at behind the copy, which has

@@ -15,7 +15,9 @@ HAUL__INLINE uintptr_t copy_of(const haul__sweep *s, uintptr_t value)
 
 HAUL__HOT static uintptr_t place_of(haul__sweep *s, uintptr_t slot, uintptr_t value)
 {
-    const uint64_t own = s->found->elsewhere ? haul__place_of_own(s->map, s->flat, value) : 0;
+    /* if cells tell places, the target's cell has told that its granule has none */
+    const uint64_t own =
+        s->found->elsewhere && s->needs_lookup ? haul__place_of_own(s->map, s->flat, value) : 0;
     const uintptr_t copy = own || !s->found->elsewhere ? 0 : copy_of(s, value);
     const uint64_t place = copy ? 0 : own ? own : haul__translate_in(s->map, s->flat, value);
     if (!copy && !place && !s->lost && !haul__was_empty(s->found, slot))

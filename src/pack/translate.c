@@ -37,23 +37,17 @@ static int has_gap_between(const haul__map *map, uint64_t begin, uint64_t end)
     return 0;
 }
 
-/* haul__piece_place within one block without gaps, which is found once. 0: it takes the longer
- * way. */
-HAUL__HOT static uint64_t place_in_block(const haul_plan *plan, uintptr_t first, uintptr_t last)
+void haul__seek_block(haul__piece_seeker *seeker, uintptr_t address)
 {
+    const haul_plan *plan = seeker->plan;
     const haul__map *map = &plan->found.map;
-    const haul__block *block;
-    uint64_t begin;
-    if (plan->ordered || map->has_placements || last < first || first < HAUL__LOWEST ||
-        last > HAUL__HIGHEST || first >> HAUL__BLOCK_SHIFT != last >> HAUL__BLOCK_SHIFT)
-        return 0;
-    block = haul__map_find(map, first);
-    if (!block || block->gap || !haul__is_placed(block, first) || !haul__is_placed(block, last) ||
-        (haul__has_masks(block) &&
-         !(haul__is_described_in(block, first) && haul__is_described_in(block, last))))
-        return 0;
-    begin = haul__place(block, first);
-    return haul__place(block, last) - begin == last - first ? begin : 0;
+    seeker->number = address >> HAUL__BLOCK_SHIFT;
+    seeker->block =
+        plan->ordered || map->has_placements || address < HAUL__LOWEST || address > HAUL__HIGHEST
+            ? NULL
+            : haul__map_find(map, address);
+    if (seeker->block && seeker->block->gap)
+        seeker->block = NULL;
 }
 
 /* Compacted places rise with addresses. What has no place shortens distances, and gaps lengthen
@@ -62,9 +56,7 @@ uint64_t haul__piece_place(const haul_plan *plan, uintptr_t first, size_t bytes)
 {
     const uintptr_t last = first + (bytes ? bytes - 1 : 0);
     const haul__cluster *cluster;
-    uint64_t begin = place_in_block(plan, first, last), end;
-    if (begin)
-        return begin;
+    uint64_t begin, end;
     if (!is_described(plan, first) || !is_described(plan, last))
         return 0;
     begin = haul__translate(&plan->found.map, first);

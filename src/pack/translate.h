@@ -84,9 +84,38 @@ uintptr_t haul__address_of(const haul_plan *plan, uint64_t offset);
 /* The place of a described byte, or of one past a described byte. 0: the address is neither. */
 int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset);
 
-/* The place of `bytes` bytes that lie side by side in the arena, too. 0: they do not, or the first
- * or last byte is not described. Between these two, bytes are not looked at, only granules. */
+/* Seeks pieces: bytes that lie side by side in the arena, too. In order of address, most lie in one
+ * block with the piece before: that block is kept. */
+typedef struct haul__piece_seeker {
+    const haul_plan *plan;
+    const haul__block *block; /* NULL: its pieces take the longer way */
+    uintptr_t number;         /* of the block; 0: there is none yet */
+} haul__piece_seeker;
+
+/* Finds the block of an address. */
+void haul__seek_block(haul__piece_seeker *seeker, uintptr_t address);
+/* The place of a piece, by the longer way. */
 uint64_t haul__piece_place(const haul_plan *plan, uintptr_t first, size_t bytes);
+
+/* The place of `bytes` bytes from `first` on. 0: they are not side by side in the arena, or the
+ * first or last byte is not described. Between these two, only granules are looked at. */
+HAUL__INLINE uint64_t haul__seek_piece(haul__piece_seeker *seeker, uintptr_t first, size_t bytes)
+{
+    const uintptr_t last = first + (bytes ? bytes - 1 : 0);
+    const haul__block *block;
+    uint64_t begin = 0;
+    if (first >> HAUL__BLOCK_SHIFT != seeker->number)
+        haul__seek_block(seeker, first);
+    block = seeker->block;
+    if (HAUL__LIKELY(block && last >> HAUL__BLOCK_SHIFT == seeker->number) &&
+        haul__is_placed(block, first) && haul__is_placed(block, last) &&
+        (!haul__has_masks(block) ||
+         (haul__is_described_in(block, first) && haul__is_described_in(block, last))))
+        begin = haul__place(block, first);
+    return HAUL__LIKELY(begin && haul__place(block, last) - begin == last - first)
+               ? begin
+               : haul__piece_place(seeker->plan, first, bytes);
+}
 
 /* The place that the pointer word at `word` leads to, while it is `value`; 0: none. */
 uint64_t haul__target(const haul_plan *plan, uintptr_t word, uintptr_t value);

@@ -26,7 +26,8 @@ static void *find(const haul_shipment *shipment, uintptr_t first, size_t bytes)
         if (place >= contents->bytes || bytes > contents->bytes - place)
             return NULL;
     } else {
-        place = haul__piece_place(shipment->plan, first, bytes);
+        haul__piece_seeker seeker = { shipment->plan, NULL, 0 };
+        place = haul__seek_piece(&seeker, first, bytes);
         if (!place)
             return NULL;
     }

@@ -10,6 +10,7 @@
 #ifndef HAUL_WALK_MARK_INLINE_H
 #define HAUL_WALK_MARK_INLINE_H
 
+#include "walk/may_stop.h"
 #include "walk/met_types.h"
 #include "walk/plain_arrays.h"
 #include "walk/visit_edge.h"
@@ -214,7 +215,9 @@ HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates
             count += value != 0;
             continue;
         }
-        if (edge->one) {
+        if (edge->may_stop) { /* in such a walk no edge is `one` */
+            status = value ? haul__follow_or_stop(d, value, edge) : HAUL_OK;
+        } else if (edge->one) {
             status = haul__reach_one(d, value, (uint32_t)(edge->tag >> 48));
         } else if (edge->array && haul__follow_plain_array(d, edge->array, value, element)) {
             if (d->pending_count == HAUL__PENDING)

@@ -6,22 +6,22 @@
 #include "walk/may_stop.h"
 #include "walk/mark_inline.h"
 #include "walk/new_ranges.h"
-#include "walk/stops.h"
 
 haul_status haul__follow_or_stop(haul__discovery *d, uintptr_t value, const haul__edge *edge)
 {
+    const haul__elsewhere *elsewhere = d->found->elsewhere;
     const uint32_t number = HAUL__ENTRY_TYPE(edge->tag);
     const haul__met_type *met = &d->met_types[number];
-    haul_status status;
-    int stops, fresh;
-    if (!value)
-        return HAUL_OK;
+    const size_t lower = met->walk->true_lower;
+    haul__meeting meeting;
+    int fresh;
     if (HAUL__TOO_HIGH(value))
         return haul__reach_one(d, value, number);
-    status = haul__stops_at(d, NULL, value + met->walk->true_lower,
-                            met->walk->true_upper - met->walk->true_lower, &stops);
-    if (status != HAUL_OK || stops)
-        return status;
+    meeting = elsewhere->meet(elsewhere->user, value + lower, met->walk->true_upper - lower);
+    if (meeting == HAUL__WHOLE)
+        return HAUL_OK;
+    if (meeting != HAUL__HERE)
+        return haul__reach_one(d, value, number); /* it asks again, and fails */
     fresh = haul__start_in_cell(value) < edge->near_starts
                 ? haul__mark_near(d->map->flat, value, met)
                 : haul__mark_over(d->map->flat, value, met);
@@ -30,8 +30,7 @@ haul_status haul__follow_or_stop(haul__discovery *d, uintptr_t value, const haul
     if (!fresh)
         return HAUL_OK;
     d->found->bytes += met->simple.bytes;
-    status = haul__list_one(d, value, number);
-    if (status == HAUL_OK && !haul__queue_push(d, value, number, 1))
-        status = HAUL_ERROR_MEMORY;
-    return status;
+    return haul__list_one(d, value, number) && haul__queue_push(d, value, number, 1)
+               ? HAUL_OK
+               : HAUL_ERROR_MEMORY;
 }

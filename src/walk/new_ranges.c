@@ -58,15 +58,18 @@ haul_status haul__list_entry(haul__discovery *d, const haul__entry *entry)
     return status;
 }
 
-haul_status haul__list_one(haul__discovery *d, uintptr_t address, uint32_t number)
+int haul__list_one(haul__discovery *d, uintptr_t address, uint32_t number)
 {
-    const haul__walk *walk = d->met_types[number].walk;
-    haul__new_range range;
-    range.begin = address + walk->true_lower;
-    range.padding = padding_of(walk, walk->extent, address + walk->extent);
-    range.bytes = walk->true_upper - walk->true_lower + range.padding;
-    range.type = walk->is_slot ? NULL : d->met_types[number].type;
-    range.count = 1;
-    range.slot = NULL;
-    return list(d, &range);
+    const haul__met_type *met = &d->met_types[number];
+    const haul__walk *walk = met->walk;
+    haul__new_range *range = HAUL__LIST_ADD(d->allocator, &d->listing->list);
+    if (!range)
+        return 0;
+    range->begin = address + walk->true_lower;
+    range->padding = padding_of(walk, walk->extent, address + walk->extent);
+    range->bytes = walk->true_upper - walk->true_lower + range->padding;
+    range->type = walk->is_slot ? NULL : met->type;
+    range->count = 1;
+    range->slot = NULL;
+    return 1;
 }

@@ -24,7 +24,8 @@ typedef struct haul__listing {
 
 /* Lists the bytes of an entry, if they are wanted. */
 haul_status haul__list_entry(haul__discovery *d, const haul__entry *entry);
-/* Lists one object of a simple type that was met. Its range names no slot. */
-haul_status haul__list_one(haul__discovery *d, uintptr_t address, uint32_t number);
+/* Lists one object of a simple type that was met, in a walk that wants all ranges. Its range names
+ * no slot. 0: out of memory. */
+int haul__list_one(haul__discovery *d, uintptr_t address, uint32_t number);
 
 #endif

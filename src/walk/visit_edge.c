@@ -2,7 +2,6 @@
  */
 #include "walk/visit_edge.h"
 #include "walk/follow.h"
-#include "walk/may_stop.h"
 #include "walk/mark_inline.h"
 #include "walk/plain_arrays.h"
 #include "walk/ruled.h"
@@ -23,8 +22,8 @@ static haul__object simple_object(uintptr_t address, const haul__walk *walk)
     return o;
 }
 
-/* Follows a pointer that the innermost loop leaves over: to an array or a string, or to one simple
- * object if the walk may stop there. In line or the general way. */
+/* Follows a pointer that the innermost loop leaves over: to an array or a string. In line or the
+ * general way. */
 HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
                                             const haul__edge *edge)
 {
@@ -33,9 +32,6 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
     const haul__slot *slot = &met->walk->slots[i];
     haul__plain_array *array = &met->arrays[i];
     haul__object o;
-    if (edge->may_stop)
-        return haul__follow_or_stop(d, haul__load_word((const void *)(element + edge->offset)),
-                                    edge);
     array->general += array->why || array->is_called;
     d->visited = element;
     d->visited_end = element + met->walk->extent;

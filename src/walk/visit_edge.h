@@ -7,8 +7,7 @@
 
 /* Visits an object that the innermost loop (drain.c) is not made for. */
 haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number);
-/* Follows a pointer that leads to an array or a string, or to a simple object at which the walk may
- * stop. */
+/* Follows a pointer that leads to an array or a string. */
 haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
                              const haul__edge *edge);
 

@@ -194,6 +194,30 @@ static void take_out_many(haul__present *table, random_source *random, int i)
     haul__present_remove_all(table, list, count, (int)random_below(random, 2));
 }
 
+/* Ranges side by side or apart, from anywhere on: the first that holds a byte of the table ends
+ * them. */
+static void check_clear(haul__present *table, random_source *random)
+{
+    haul__covered list[TOGETHER];
+    const size_t most = (size_t)1 << (1 + random_below(random, 13)),
+                 gap = random_below(random, 200);
+    size_t at = (size_t)random_below(random, SPAN), count = 0, clear = 0, bytes;
+    uintptr_t there = 0;
+    for (; at < SPAN && count < TOGETHER; count++, at += bytes + random_below(random, gap + 1)) {
+        bytes = 1 + (size_t)random_below(random, most);
+        bytes = bytes < SPAN - at ? bytes : SPAN - at;
+        list[count].begin = BASE + at;
+        list[count].bytes = bytes;
+        if (clear == count && is_free(at, bytes))
+            clear++;
+    }
+    CHECK_EQ(haul__present_count_clear(table, list, count, &there), clear);
+    if (clear < count) {
+        at = (size_t)(list[clear].begin - BASE);
+        CHECK_EQ(there, BASE + next_byte(at, at + list[clear].bytes));
+    }
+}
+
 static void check_all(haul__present *table, random_source *random)
 {
     size_t at, k;
@@ -203,6 +227,7 @@ static void check_all(haul__present *table, random_source *random)
         const size_t first = (size_t)random_below(random, SPAN),
                      end = first + (size_t)random_below(random, SPAN - first);
         CHECK_EQ(haul__present_next(table, BASE + first, BASE + end), BASE + next_byte(first, end));
+        check_clear(table, random);
     }
 }
 
