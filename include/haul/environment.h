@@ -104,7 +104,8 @@ typedef struct haul_exit_options {
  * the group stays.
  *
  * A policy is asked by a walk of the host's graph as it is now: errors as of haul_plan_create. The
- * walk stops at absent memory of which a finder has a copy (haul_environment_set_finder).
+ * walk stops at absent memory of which a finder has a copy (haul_environment_set_finder). Borrowed
+ * pointers may lead to anything that is present, whatever root owns it.
  *
  * When an asynchronous call returns, the objects are absent. Their memory on the device stays until
  * earlier work on the stream is done, and a later call has found that. Results are written by
