@@ -308,30 +308,33 @@ void haul__take_attached(haul_environment *e, uint32_t number)
     }
 }
 
+/* The same for a pointer that a call has attached, and the list of the group that it stands in. */
+static void unlist_by_call(haul_environment *e, uintptr_t slot)
+{
+    haul__hold *one = haul__holds_find(&e->by_calls, slot);
+    haul__sent_group *in = e->groups.at[one->stands_in];
+    const uintptr_t last = in->attached_in.at[--in->attached_in.count];
+    in->attached_in.at[one->listed] = last;
+    haul__holds_find(&e->by_calls, last)->listed = one->listed;
+    haul__holds_remove(&e->by_calls, one);
+}
+
 static void forget(haul_environment *e, haul__hold *one)
 {
-    if (one->dynamic) {
-        haul__holds_remove(&e->by_calls, haul__holds_find(&e->by_calls, one->other));
-        e->groups.at[one->stands_in]->attached_in--;
-    }
+    if (one->dynamic)
+        unlist_by_call(e, one->other);
     haul__holds_remove(&e->attached, one);
 }
 
 /* A pointer that a call has attached may stand in a group that leaves before its target does. */
-static void forget_standing_in(haul_environment *e, uint32_t number)
+static void forget_standing_in(haul_environment *e, const haul__sent_group *group)
 {
-    size_t i = 0;
-    while (e->groups.at[number]->attached_in > 0) {
-        const haul__hold *one = &e->by_calls.at[i];
-        haul__hold *hold = NULL;
-        if (one->address && one->stands_in == number)
-            hold = haul__holds_find(&e->attached, one->other);
-        if (hold) {
-            unlist(e, hold);
-            forget(e, hold); /* another may have moved to its place */
-        } else {
-            i++;
-        }
+    while (group->attached_in.count > 0) {
+        const uintptr_t slot = group->attached_in.at[group->attached_in.count - 1];
+        haul__hold *one =
+            haul__holds_find(&e->attached, haul__holds_find(&e->by_calls, slot)->other);
+        unlist(e, one);
+        forget(e, one);
     }
 }
 
@@ -341,7 +344,7 @@ void haul__forget_attached(haul_environment *e, uint32_t number)
     while (group->attached.count > 0)
         forget(e,
                haul__holds_find(&e->attached, group->attached.at[--group->attached.count].device));
-    forget_standing_in(e, number);
+    forget_standing_in(e, group);
 }
 
 /* ---- By calls. */
@@ -390,11 +393,12 @@ static haul_status write_word(haul_environment *e, const haul__standing *at, uin
 static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__standing *at,
                              const haul__found_range *target, uintptr_t value)
 {
-    haul__sent_group *into = e->groups.at[target->group];
+    haul__sent_group *into = e->groups.at[target->group], *in = e->groups.at[at->group];
     const haul__attached listed = { at->device, value };
     haul__hold *one, *by_call;
     haul_status status;
-    if (!HAUL__LIST_ROOM(&e->context->allocator, &into->attached))
+    if (!HAUL__LIST_ROOM(&e->context->allocator, &into->attached) ||
+        !HAUL__LIST_ROOM(&e->context->allocator, &in->attached_in))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for a list of pointers");
     status = haul__come_behind(e, into, NULL);
@@ -412,7 +416,8 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__st
     by_call = haul__holds_add(&e->by_calls, slot);
     by_call->other = at->device;
     by_call->stands_in = at->group;
-    e->groups.at[at->group]->attached_in++;
+    by_call->listed = in->attached_in.count;
+    in->attached_in.at[in->attached_in.count++] = slot;
     e->info.attached++;
     return HAUL_OK;
 }

@@ -19,28 +19,32 @@ static void detach(part **pointer)
     CHECK_STATUS(haul_environment_detach(env, pointer), HAUL_OK);
 }
 
-/* ---- What an attach costs. */
+/* ---- What attaches cost. */
 
 enum { MANY = LARGE(4000, 1000) };
 
-/* Of this thread, for 50 attaches and detaches: the best of five. */
-static double attach_seconds(void)
+/* Of this thread, for 50 rounds: the best of five. */
+static double seconds_of(void (*round)(void))
 {
     double best = 1e9;
-    int i, round;
-    for (round = 0; round < 5; round++) {
+    int i, again;
+    for (again = 0; again < 5; again++) {
         struct timespec from, to;
         double seconds;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
-        for (i = 0; i < 50; i++) {
-            attach(&P[0].a, &P[1]);
-            detach(&P[0].a);
-        }
+        for (i = 0; i < 50; i++)
+            round();
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
         seconds = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
         best = seconds < best ? seconds : best;
     }
     return best;
+}
+
+static void attach_and_detach(void)
+{
+    attach(&P[0].a, &P[1]);
+    detach(&P[0].a);
 }
 
 TEST(environment_attach, a_first_attach_takes_no_longer_beside_thousands_of_groups)
@@ -52,11 +56,42 @@ TEST(environment_attach, a_first_attach_takes_no_longer_beside_thousands_of_grou
     CHECK(others != NULL);
     enter(&P[0]);
     enter(&P[1]);
-    alone = attach_seconds();
+    alone = seconds_of(attach_and_detach);
     for (i = 0; i < MANY; i++)
         enter(&others[i]);
-    beside = attach_seconds();
+    beside = seconds_of(attach_and_detach);
     check_note("%g us alone, %g us beside %d groups", 2e4 * alone, 2e4 * beside, MANY);
+    CHECK(beside < 8 * alone);
+    check_note(NULL);
+    finish();
+    free(others);
+}
+
+/* P[2] comes, gets a pointer that a call attaches, and leaves with it. */
+static void come_and_leave(void)
+{
+    P[2].a = NULL;
+    enter(&P[2]);
+    attach(&P[2].a, &P[0]);
+    leave(&P[2]);
+}
+
+enum { POINTERS = LARGE(100000, 20000) };
+
+TEST(environment_attach, an_exit_takes_no_longer_beside_thousands_of_attached_pointers)
+{
+    part *others = calloc(POINTERS, sizeof *others);
+    double alone, beside;
+    int i;
+    start();
+    CHECK(others != NULL);
+    enter(&P[0]);
+    CHECK_STATUS(haul_environment_enter(env, others, part_type, POINTERS, NULL, NULL), HAUL_OK);
+    alone = seconds_of(come_and_leave);
+    for (i = 0; i < POINTERS; i++)
+        attach(&others[i].a, &P[0]);
+    beside = seconds_of(come_and_leave);
+    check_note("%g us alone, %g us beside %d pointers", 2e4 * alone, 2e4 * beside, POINTERS);
     CHECK(beside < 8 * alone);
     check_note(NULL);
     finish();
