@@ -369,22 +369,56 @@ static haul_status find_slot(haul_environment *e, uintptr_t slot, haul__standing
                             (void *)slot);
 }
 
-static haul_status write_word(haul_environment *e, const haul__standing *at, uintptr_t value)
+/* *is_ordered: the device was told to write it. */
+static haul_status write_word(haul_environment *e, const haul__standing *at, uintptr_t value,
+                              int *is_ordered)
 {
+    haul__sent_group *group = e->groups.at[at->group];
     haul__staging staging;
-    haul_status status = haul__come_behind(e, e->groups.at[at->group], NULL);
+    haul_status status = haul__come_behind(e, group, NULL);
+    *is_ordered = 0;
     if (status == HAUL_OK)
         status = haul__select_for(e->device, NULL);
     if (status == HAUL_OK)
         status = haul__stage(e->device, sizeof value, 0, &staging);
     if (status != HAUL_OK)
         return status;
+    *is_ordered = 1;
     memcpy(staging.data, &value, sizeof value);
     status = haul__copy_to(e->device, (haul_address)at->device, staging.data, sizeof value);
     if (status == HAUL_OK)
         status =
             haul__conclude(e->device, NULL, NULL, "copy of ", sizeof value, " bytes to the device");
+    haul__note_timeout(group->shipment, e->device);
     haul__unstage(e->device, &staging);
+    return status;
+}
+
+/* The value that a word had before a call that has failed, and whose holds are still as they were:
+ * what an enter or a call has made of it, or else detached. */
+static haul_status value_before(haul_environment *e, uintptr_t slot, uintptr_t device,
+                                uintptr_t *value)
+{
+    const haul__hold *one = haul__holds_find(&e->attached, device);
+    if (!one)
+        return haul__detached_value(e, slot, value);
+    *value = e->groups.at[one->group]->attached.at[one->listed].value;
+    return HAUL_OK;
+}
+
+/* Writes a word. If the device fails, the word is written once more as it was. */
+static haul_status change_word(haul_environment *e, uintptr_t slot, const haul__standing *at,
+                               uintptr_t value)
+{
+    int is_ordered;
+    const haul_status status = write_word(e, at, value, &is_ordered);
+    haul_error failure;
+    if (status == HAUL_OK || !is_ordered)
+        return status;
+    failure = e->context->error;
+    if (value_before(e, slot, at->device, &value) == HAUL_OK)
+        write_word(e, at, value, &is_ordered);
+    e->context->error = failure;
     return status;
 }
 
@@ -403,7 +437,7 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__st
                           "out of memory for a list of pointers");
     status = haul__come_behind(e, into, NULL);
     if (status == HAUL_OK)
-        status = write_word(e, at, value);
+        status = change_word(e, slot, at, value);
     if (status != HAUL_OK)
         return status;
     one = take_over(e, at->device);
@@ -459,7 +493,7 @@ haul_status haul__detach_one(haul_environment *e, uintptr_t slot)
     if (one->dynamic == 1)
         status = haul__detached_value(e, slot, &value);
     if (one->dynamic == 1 && status == HAUL_OK)
-        status = write_word(e, &at, value);
+        status = change_word(e, slot, &at, value);
     if (status != HAUL_OK || one->dynamic > 1) {
         one->dynamic -= status == HAUL_OK;
         return status;
