@@ -35,8 +35,9 @@
  * After a failure presence and counts are as they were, and host objects are not written, except as
  * haul_environment_exit states. If the device fails while pointers of present objects are written,
  * they are written once more as they were. What a pointer was when it was sent with its object is
- * not known then: if an enter or an attach fails so, it is detached. If that fails, too, they may be
- * null there, or lead to what an enter could not send. docs/environment.md has examples and costs.
+ * not known then: if an enter or an attach fails so, it is detached. If that fails, too, they may
+ * be null there, or lead to what an enter could not send. docs/environment.md has examples and
+ * costs.
  */
 #ifndef HAUL_ENVIRONMENT_H
 #define HAUL_ENVIRONMENT_H

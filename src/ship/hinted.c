@@ -5,8 +5,8 @@
  * costs a count of bits. Threads share the blocks.
  *
  * Only a ship or reship that makes its plan notes hints, and the shipment keeps their list: notes
- * are always those of the call's hints. A program's own plan has none. Then the graph is walked once
- * more, by a walk that is slower than discovery. But it follows only what may lead to hinted
+ * are always those of the call's hints. A program's own plan has none. Then the graph is walked
+ * once more, by a walk that is slower than discovery. But it follows only what may lead to hinted
  * objects: a pointer whose field no hint names, to a type from which no hinted type can be reached,
  * is passed by. So hints that name a few arrays cost next to nothing, whatever else the graph
  * holds.

@@ -985,6 +985,58 @@ TEST(places, are_refused_by_a_device_that_has_one)
     end();
 }
 
+/* ---- An array that is not sent, which need not cross. */
+
+typedef struct outlet {
+    shop *from;
+    int64_t *results;
+    int64_t count;
+} outlet;
+
+/* One of 2 MiB crosses whole. */
+static void have_large_pieces(void *state, haul_device_capabilities *has, size_t bytes)
+{
+    haul_host_device()->capabilities(state, has, bytes);
+    has->send_bytes = 2 << 20;
+}
+
+TEST(places, elsewhere_do_not_keep_the_device_from_patching)
+{
+    static const haul_field fields[] = {
+        HAUL_OBJECT(outlet, from, &shop_type),
+        HAUL_ARRAY(outlet, results, HAUL_COUNT(outlet, count), .transfer = HAUL_COPYOUT),
+    };
+    enum { RESULTS = (1 << 20) / sizeof(int64_t) };
+    outlet o = { NULL, calloc(RESULTS, sizeof(int64_t)), RESULTS };
+    haul_shipment_info info;
+    haul_type *outlet_type;
+    haul_device_table table = *haul_host_device();
+    test_device how = { .settings = NULL };
+    haul_device *opened;
+    int exceeds;
+    table.capabilities = have_large_pieces;
+    CHECK_STATUS(test_open(&table, &how, &opened), HAUL_OK);
+    start_on(opened);
+    o.from = one;
+    outlet_type = TYPE_NEW(outlet, fields);
+    CHECK(o.results != NULL);
+    CHECK_STATUS(haul_type_commit(outlet_type), HAUL_OK);
+    options.spill = HAUL_PLACE_HOST;
+    for (exceeds = 0; exceeds <= 1; exceeds++) {
+        options.budget_bytes = exceeds ? 64 * PAGE : 0;
+        CHECK_STATUS(haul_ship(device, &o, outlet_type, 1, &options, &shipment), HAUL_OK);
+        info = info_of(shipment);
+        CHECK_EQ(info.host_bytes > 0, exceeds);
+        CHECK_EQ(info.bytes_to > info.arena_bytes, exceeds); /* the zeros cross */
+        CHECK_EQ(lists_of(&info) > 0, exceeds);              /* the marks for the device */
+        check_work(device, shipment);
+        haul_shipment_free(&shipment);
+    }
+    haul_type_free(&outlet_type);
+    free(o.results);
+    end();
+}
+
 /* ---- Little memory for the lists of many threads. */
 
 static struct {
