@@ -35,8 +35,9 @@
  * After a failure presence and counts are as they were, and host objects are not written, except as
  * haul_environment_exit states. If the device fails while pointers of present objects are written,
  * they are written once more as they were. What a pointer was when it was sent with its object is
- * not known then: if an enter fails so, it is detached. If that fails, too, they may be null there,
- * or lead to what an enter could not send. docs/environment.md has examples and costs.
+ * not known then: if an enter or an attach fails so, it is detached. If that fails, too, they may
+ * be null there, or lead to what an enter could not send. docs/environment.md has examples and
+ * costs.
  */
 #ifndef HAUL_ENVIRONMENT_H
 #define HAUL_ENVIRONMENT_H
@@ -104,7 +105,8 @@ typedef struct haul_exit_options {
  * the group stays.
  *
  * A policy is asked by a walk of the host's graph as it is now: errors as of haul_plan_create. The
- * walk stops at absent memory of which a finder has a copy (haul_environment_set_finder).
+ * walk stops at absent memory of which a finder has a copy (haul_environment_set_finder). Borrowed
+ * pointers may lead to anything that is present, whatever root owns it.
  *
  * When an asynchronous call returns, the objects are absent. Their memory on the device stays until
  * earlier work on the stream is done, and a later call has found that. Results are written by

@@ -39,7 +39,7 @@ HAUL_API unsigned haul_version(void);
     X(HAUL_ERROR_BUSY, -3,                                                                         \
       "another call is under way on the context, in another thread or around this callback")       \
     X(HAUL_ERROR_UNSUPPORTED, -4, "not supported here")                                            \
-    X(HAUL_ERROR_CANCELLED, -5, "the progress callback cancelled the call")                        \
+    X(HAUL_ERROR_CANCELLED, -5, "a function of the program has ended the call")                    \
     X(HAUL_ERROR_TYPE, -20, "a type description is wrong")                                         \
     X(HAUL_ERROR_GRAPH, -40, "the data does not agree with its description")                       \
     X(HAUL_ERROR_STALE, -41, "a pointer or count has changed since the plan was made")             \

@@ -305,30 +305,33 @@ void haul__take_attached(haul_environment *e, uint32_t number)
     }
 }
 
+/* The same for a pointer that a call has attached, and the list of the group that it stands in. */
+static void unlist_by_call(haul_environment *e, uintptr_t slot)
+{
+    haul__hold *one = haul__holds_find(&e->by_calls, slot);
+    haul__sent_group *in = e->groups.at[one->stands_in];
+    const uintptr_t last = in->attached_in.at[--in->attached_in.count];
+    in->attached_in.at[one->listed] = last;
+    haul__holds_find(&e->by_calls, last)->listed = one->listed;
+    haul__holds_remove(&e->by_calls, one);
+}
+
 static void forget(haul_environment *e, haul__hold *one)
 {
-    if (one->dynamic) {
-        haul__holds_remove(&e->by_calls, haul__holds_find(&e->by_calls, one->other));
-        e->groups.at[one->stands_in]->attached_in--;
-    }
+    if (one->dynamic)
+        unlist_by_call(e, one->other);
     haul__holds_remove(&e->attached, one);
 }
 
 /* A pointer that a call has attached may stand in a group that leaves before its target does. */
-static void forget_standing_in(haul_environment *e, uint32_t number)
+static void forget_standing_in(haul_environment *e, const haul__sent_group *group)
 {
-    size_t i = 0;
-    while (e->groups.at[number]->attached_in > 0) {
-        const haul__hold *one = &e->by_calls.at[i];
-        haul__hold *hold = NULL;
-        if (one->address && one->stands_in == number)
-            hold = haul__holds_find(&e->attached, one->other);
-        if (hold) {
-            unlist(e, hold);
-            forget(e, hold); /* another may have moved to its place */
-        } else {
-            i++;
-        }
+    while (group->attached_in.count > 0) {
+        const uintptr_t slot = group->attached_in.at[group->attached_in.count - 1];
+        haul__hold *one =
+            haul__holds_find(&e->attached, haul__holds_find(&e->by_calls, slot)->other);
+        unlist(e, one);
+        forget(e, one);
     }
 }
 
@@ -338,7 +341,7 @@ void haul__forget_attached(haul_environment *e, uint32_t number)
     while (group->attached.count > 0)
         forget(e,
                haul__holds_find(&e->attached, group->attached.at[--group->attached.count].device));
-    forget_standing_in(e, number);
+    forget_standing_in(e, group);
 }
 
 /* ---- By calls. */
@@ -363,22 +366,56 @@ static haul_status find_slot(haul_environment *e, uintptr_t slot, haul__standing
                             (void *)slot);
 }
 
-static haul_status write_word(haul_environment *e, const haul__standing *at, uintptr_t value)
+/* *is_ordered: the device was told to write it. */
+static haul_status write_word(haul_environment *e, const haul__standing *at, uintptr_t value,
+                              int *is_ordered)
 {
+    haul__sent_group *group = e->groups.at[at->group];
     haul__staging staging;
-    haul_status status = haul__come_behind(e, e->groups.at[at->group], NULL);
+    haul_status status = haul__come_behind(e, group, NULL);
+    *is_ordered = 0;
     if (status == HAUL_OK)
         status = haul__select_for(e->device, NULL);
     if (status == HAUL_OK)
         status = haul__stage(e->device, sizeof value, 0, &staging);
     if (status != HAUL_OK)
         return status;
+    *is_ordered = 1;
     memcpy(staging.data, &value, sizeof value);
     status = haul__copy_to(e->device, (haul_address)at->device, staging.data, sizeof value);
     if (status == HAUL_OK)
         status =
             haul__conclude(e->device, NULL, NULL, "copy of ", sizeof value, " bytes to the device");
+    haul__note_timeout(group->shipment, e->device);
     haul__unstage(e->device, &staging);
+    return status;
+}
+
+/* The value that a word had before a call that has failed, and whose holds are still as they were:
+ * what an enter or a call has made of it, or else detached. */
+static haul_status value_before(haul_environment *e, uintptr_t slot, uintptr_t device,
+                                uintptr_t *value)
+{
+    const haul__hold *one = haul__holds_find(&e->attached, device);
+    if (!one)
+        return haul__detached_value(e, slot, value);
+    *value = e->groups.at[one->group]->attached.at[one->listed].value;
+    return HAUL_OK;
+}
+
+/* Writes a word. If the device fails, the word is written once more as it was. */
+static haul_status change_word(haul_environment *e, uintptr_t slot, const haul__standing *at,
+                               uintptr_t value)
+{
+    int is_ordered;
+    const haul_status status = write_word(e, at, value, &is_ordered);
+    haul_error failure;
+    if (status == HAUL_OK || !is_ordered)
+        return status;
+    failure = e->context->error;
+    if (value_before(e, slot, at->device, &value) == HAUL_OK)
+        write_word(e, at, value, &is_ordered);
+    e->context->error = failure;
     return status;
 }
 
@@ -387,16 +424,17 @@ static haul_status write_word(haul_environment *e, const haul__standing *at, uin
 static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__standing *at,
                              const haul__found_range *target, uintptr_t value)
 {
-    haul__sent_group *into = e->groups.at[target->group];
+    haul__sent_group *into = e->groups.at[target->group], *in = e->groups.at[at->group];
     const haul__attached listed = { slot, at->device, value, at->group };
     haul__hold *one, *by_call;
     haul_status status;
-    if (!HAUL__LIST_ROOM(&e->context->allocator, &into->attached))
+    if (!HAUL__LIST_ROOM(&e->context->allocator, &into->attached) ||
+        !HAUL__LIST_ROOM(&e->context->allocator, &in->attached_in))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for a list of pointers");
     status = haul__come_behind(e, into, NULL);
     if (status == HAUL_OK)
-        status = write_word(e, at, value);
+        status = change_word(e, slot, at, value);
     if (status != HAUL_OK)
         return status;
     one = take_over(e, at->device);
@@ -409,7 +447,8 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__st
     by_call = haul__holds_add(&e->by_calls, slot);
     by_call->other = at->device;
     by_call->stands_in = at->group;
-    e->groups.at[at->group]->attached_in++;
+    by_call->listed = in->attached_in.count;
+    in->attached_in.at[in->attached_in.count++] = slot;
     e->info.attached++;
     return HAUL_OK;
 }
@@ -451,7 +490,7 @@ haul_status haul__detach_one(haul_environment *e, uintptr_t slot)
     if (one->dynamic == 1)
         status = haul__detached_value(e, slot, &value);
     if (one->dynamic == 1 && status == HAUL_OK)
-        status = write_word(e, &at, value);
+        status = change_word(e, slot, &at, value);
     if (status != HAUL_OK || one->dynamic > 1) {
         one->dynamic -= status == HAUL_OK;
         return status;

@@ -177,7 +177,8 @@ static size_t group_bookkeeping(const haul__sent_group *group)
     return sizeof *group + group->ranges.capacity * sizeof *group->ranges.at +
            group->objects.capacity * sizeof *group->objects.at +
            group->leads_into.capacity * sizeof *group->leads_into.at +
-           group->attached.capacity * sizeof *group->attached.at + haul__member_bytes(group) +
+           group->attached.capacity * sizeof *group->attached.at +
+           group->attached_in.capacity * sizeof *group->attached_in.at + haul__member_bytes(group) +
            haul__digest_bytes(group);
 }
 

@@ -46,7 +46,9 @@ typedef struct haul__sent_group {
     haul__digests *digests;              /* NULL: no sync has asked for them */
     HAUL__LIST(uint32_t) leads_into;     /* numbers of groups, each once */
     HAUL__LIST(haul__attached) attached; /* each has a hold, which has its place here */
-    size_t attached_in;     /* pointers that stand in it, and that calls have attached */
+    /* the host addresses of pointers that stand in it, and that calls have attached; their holds in
+     * by_calls have their places here */
+    HAUL__LIST(uintptr_t) attached_in;
     size_t roots, led_from; /* its holds */
     int is_leaving, is_listed;
     uint32_t next_leaving;              /* 1 + its number; 0: the end */

@@ -90,9 +90,12 @@ static haul__meeting meet_others(void *user, uintptr_t address, size_t bytes)
                : HAUL__HERE;
 }
 
-static uintptr_t copy_of_others(void *user, uintptr_t address)
+static uintptr_t copy_of_any(void *user, uintptr_t address)
 {
-    return haul__others_copy(user, address, 1);
+    const haul_environment *e = user;
+    haul__found_range found;
+    return haul__present_find(&e->host, address, &found) ? address + found.delta
+                                                         : haul__others_copy(e, address, 1);
 }
 
 static haul_status take_none(void *user, struct haul__new_range *ranges, size_t count,
@@ -105,22 +108,37 @@ static haul_status take_none(void *user, struct haul__new_range *ranges, size_t 
     return HAUL_OK;
 }
 
-/* A plan of the host's graph under a policy. It stops at what was not entered because others have
- * copies: the host may be unable to read it. `others` must live as long as the plan. */
+/* A plan of the host's graph under a policy. It goes on where its enter stopped, at other groups:
+ * they may lead back into what leaves. It stops at what was not entered because others have copies:
+ * the host may be unable to read it. Borrowed pointers may lead to all that is present, though
+ * another root owns it. `others` must live as long as the plan. */
+static haul_status plan_beside(haul_environment *e, const haul_root *root,
+                               const haul__elsewhere *others, haul_plan **plan)
+{
+    const haul__beside beside = { others, take_none, NULL };
+    return haul__plan_beside(e->context, root, &beside, plan);
+}
+
+/* Few graphs have such pointers, and without copies of others a plain plan takes half the time: it
+ * is tried first. */
 static haul_status plan_under(haul_environment *e, const haul_root *root,
                               const haul__elsewhere *others, haul_plan **plan)
 {
-    const haul__beside beside = { others, take_none, NULL };
     const haul_source source = haul_from_roots(root, 1);
-    return e->others.find ? haul__plan_beside(e->context, root, &beside, plan)
-                          : haul__plan_from(e->context, &source, 0, NULL, plan);
+    haul_status status = HAUL_ERROR_GRAPH;
+    if (!e->others.find)
+        status = haul__plan_from(e->context, &source, 0, NULL, plan);
+    if (status != HAUL_ERROR_GRAPH)
+        return status;
+    haul__clear_error(&e->context->error);
+    return plan_beside(e, root, others, plan);
 }
 
 /* The host's graph under a policy says what comes back, in place of the enter's types. */
 static haul_status bring_under(haul_environment *e, uint32_t number, const haul_root *root,
                                const haul_async *async)
 {
-    const haul__elsewhere others = { e, meet_others, copy_of_others };
+    const haul__elsewhere others = { e, meet_others, copy_of_any };
     haul_plan *plan;
     haul_status status = plan_under(e, root, &others, &plan);
     if (status != HAUL_OK)

@@ -230,6 +230,7 @@ void haul__group_discard(haul_environment *e, haul__sent_group *group)
     haul__drop_digests(e, group);
     HAUL__LIST_RELEASE(allocator, &group->leads_into);
     HAUL__LIST_RELEASE(allocator, &group->attached);
+    HAUL__LIST_RELEASE(allocator, &group->attached_in);
     haul__release(allocator, group, sizeof *group);
 }
 

@@ -12,8 +12,10 @@ typedef struct haul__hold {
     uintptr_t address;   /* 0: free */
     size_t lower, upper; /* of the largest root that was entered there, from the address */
     uintptr_t other;     /* of a pointer: its address on the other side */
-    size_t listed;       /* of a pointer: its place in the list of the group that it leads into */
-    uint32_t stands_in;  /* of a pointer: the group that it stands in */
+    /* of a pointer: its place in the list of the group that it leads into; by its host address: in
+     * that of the group that it stands in */
+    size_t listed;
+    uint32_t stands_in; /* of a pointer: the group that it stands in */
     uint32_t group;
     uint32_t structured, dynamic; /* enters without their exits */
 } haul__hold;

@@ -49,7 +49,17 @@ typedef struct haul__table {
     int is_refused;    /* no range could be reserved */
 } haul__table;
 
-#define HAUL__SIZES 6
+/* The sizes of memory that a map keeps: blocks by form (block.h), sides and their prefixes
+ * (side.h). */
+enum {
+    HAUL__SIZE_FULL,
+    HAUL__SIZE_BARE,
+    HAUL__SIZE_UNIFORM,
+    HAUL__SIZE_MIXED,
+    HAUL__SIZE_SIDE,
+    HAUL__SIZE_PREFIX,
+    HAUL__SIZES
+};
 
 struct haul__map {
     haul_allocator allocator;

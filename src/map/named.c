@@ -140,7 +140,7 @@ static void set_bits(uint32_t *bits, unsigned first, unsigned end)
     bits[cell] |= haul__range32(0, last % 32);
 }
 
-int haul__name_bytes(haul__named_granules *named, size_t hint, uintptr_t first, uintptr_t end)
+int haul__hint_bytes(haul__named_granules *named, size_t hint, uintptr_t first, uintptr_t end)
 {
     uintptr_t at = first, next;
     for (; at < end; at = next) {

@@ -57,7 +57,7 @@ size_t haul__named_bytes(const haul__named_granules *named);
 
 /* Names the granules of bytes [first, end), which is not empty. `hint`: its number, from 0 on. A
  * thread that calls it must have the part that the bytes lie in. 0: out of memory. */
-int haul__name_bytes(haul__named_granules *named, size_t hint, uintptr_t first, uintptr_t end);
+int haul__hint_bytes(haul__named_granules *named, size_t hint, uintptr_t first, uintptr_t end);
 
 HAUL__INLINE uint64_t haul__named_key(const haul__named_granules *named, uint32_t block,
                                       size_t hint)
@@ -82,7 +82,7 @@ typedef struct haul__naming {
     uint64_t bits;
 } haul__naming;
 
-/* Finds and fetches the bits of such a range. 0: haul__name_bytes must name it. */
+/* Finds and fetches the bits of such a range. 0: haul__hint_bytes must name it. */
 HAUL__INLINE int haul__fetch_naming(const haul__named_granules *named, size_t hint, uintptr_t first,
                                     size_t bytes, haul__naming *naming)
 {

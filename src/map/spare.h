@@ -5,17 +5,7 @@
 
 #include "map/map.h"
 
-/* The sizes: blocks by form (block.h), sides and their prefixes (side.h). */
-enum {
-    HAUL__SIZE_FULL,
-    HAUL__SIZE_BARE,
-    HAUL__SIZE_UNIFORM,
-    HAUL__SIZE_MIXED,
-    HAUL__SIZE_SIDE,
-    HAUL__SIZE_PREFIX
-};
-
-/* Bytes of memory of this size. */
+/* Bytes of memory of this size (HAUL__SIZE_FULL and others, map.h). */
 size_t haul__spare_bytes(unsigned size);
 /* Memory of this size, not initialised: kept, or new. NULL: out of memory. */
 void *haul__spare_take(haul__map *map, unsigned size);

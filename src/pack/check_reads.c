@@ -143,8 +143,8 @@ HAUL__HOT static int batch_holds(const haul_plan *plan, const haul__block *block
 }
 
 /* The first terminator of the block that would change; 0: none would. */
-static uintptr_t find_lost_end(const haul_plan *plan, const haul__block *block, uintptr_t address,
-                               const window *w)
+static uintptr_t find_changed_end(const haul_plan *plan, const haul__block *block,
+                                  uintptr_t address, const window *w)
 {
     const size_t count = block->side ? block->side->end_count : 0;
     size_t i, k, end;
@@ -163,7 +163,7 @@ static uintptr_t find_lost_end(const haul_plan *plan, const haul__block *block, 
 static haul_status check_ends(haul_plan *plan, const haul__block *block, uintptr_t address,
                               const window *w)
 {
-    const uintptr_t lost = find_lost_end(plan, block, address, w);
+    const uintptr_t lost = find_changed_end(plan, block, address, w);
     return lost ? check_read(plan, haul__read_of(lost, 1, 0), 0, w) : HAUL_OK;
 }
 
@@ -193,8 +193,8 @@ static void check_ends_chunk(void *user, size_t number, size_t first, size_t end
     (void)scratch;
     all->lost[number] = SIZE_MAX;
     for (; first < end && all->lost[number] == SIZE_MAX; first++)
-        if (find_lost_end(all->plan, haul__plan_block(all->plan, first),
-                          address_of(all->plan, first), all->window))
+        if (find_changed_end(all->plan, haul__plan_block(all->plan, first),
+                             address_of(all->plan, first), all->window))
             all->lost[number] = first;
 }
 

@@ -4,8 +4,9 @@
  * these bits are added up: nothing is walked, and no source is read. A block that lies in one page
  * costs a count of bits. Threads share the blocks.
  *
- * A plan that was made before the hints were known has no such notes. Then the graph is walked once
- * more, by a walk that is slower than discovery. But it follows only what may lead to hinted
+ * Only a ship or reship that makes its plan notes hints, and the shipment keeps their list: notes
+ * are always those of the call's hints. A program's own plan has none. Then the graph is walked
+ * once more, by a walk that is slower than discovery. But it follows only what may lead to hinted
  * objects: a pointer whose field no hint names, to a type from which no hinted type can be reached,
  * is passed by. So hints that name a few arrays cost next to nothing, whatever else the graph
  * holds.
@@ -285,7 +286,7 @@ haul_status haul__count_hinted(haul_plan *plan, const haul_ship_options *options
 {
     haul__named_granules *walked = NULL;
     summing c = { plan, plan->found.named, page_bytes, bytes };
-    if (!c.named || c.named->hint_count != options->hint_count) {
+    if (!c.named) {
         const haul_status status = walk(plan, options, &walked);
         if (status != HAUL_OK)
             return status;

@@ -6,8 +6,8 @@
 #include "haul/ship.h"
 
 /* Adds to bytes[page * hint_count + hint] the bytes in each page that each hint names, in whole
- * granules of two pointers; the first hint that fits counts. A plan whose discovery has noted other
- * hints, or none, is walked. */
+ * granules of two pointers; the first hint that fits counts. If the plan's discovery has noted
+ * hints, they are these; a plan without notes is walked. */
 haul_status haul__count_hinted(haul_plan *plan, const haul_ship_options *options, size_t page_bytes,
                                uint64_t *bytes);
 

@@ -129,11 +129,17 @@ static void add_uses(const places *p, uint64_t at, uint64_t end, double of_byte)
 static haul_status weigh_pointers(const places *p)
 {
     const haul_allocator *allocator = &p->device->context->allocator;
-    const size_t lists = haul__in_degree_lists(p->plan);
-    const size_t bytes = p->count * lists * sizeof(haul__in_degree);
-    haul__in_degree *degrees = haul__allocate_zeroed(allocator, bytes);
+    const size_t list_bytes = p->count * sizeof(haul__in_degree);
+    size_t lists = haul__in_degree_lists(p->plan), bytes = list_bytes, i;
     uint64_t end = p->range->arena_bytes;
-    size_t i;
+    haul__in_degree *degrees = NULL;
+    if (lists > 1 && !haul__multiply_overflows(list_bytes, lists, &bytes))
+        degrees = haul__allocate_zeroed(allocator, bytes);
+    if (!degrees) { /* one thread needs one list */
+        lists = 1;
+        bytes = list_bytes;
+        degrees = haul__allocate_zeroed(allocator, bytes);
+    }
     if (!degrees)
         return no_memory(p->device);
     haul__count_in_degrees(p->plan, p->page_bytes, degrees, p->count, lists);

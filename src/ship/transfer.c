@@ -112,19 +112,28 @@ haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patche
                      : HAUL_OK;
 }
 
-haul_status haul__allocate_range(haul_device *device, haul_plan *plan,
-                                 const haul_ship_options *options, haul__range *range)
+static haul_status place_range(haul_device *device, haul_plan *plan,
+                               const haul_ship_options *options, haul__range *range)
+{
+    range->most = options->budget_bytes;
+    return haul__choose_places(device, plan, options, range);
+}
+
+static haul_status allocate_placed(haul_device *device, haul_plan *plan, haul__range *range)
 {
     const size_t alignment = haul__plan_alignment(plan);
-    haul_status status;
-    range->most = options->budget_bytes;
-    status = haul__choose_places(device, plan, options, range);
-    if (status != HAUL_OK)
-        return status;
-    status = haul__allocate_aligned(device, alignment > 256 ? alignment : 256, range);
+    const haul_status status =
+        haul__allocate_aligned(device, alignment > 256 ? alignment : 256, range);
     if (status == HAUL_ERROR_DEVICE_MEMORY)
         haul__name_largest_types(device->context, plan);
     return status;
+}
+
+haul_status haul__allocate_range(haul_device *device, haul_plan *plan,
+                                 const haul_ship_options *options, haul__range *range)
+{
+    const haul_status status = place_range(device, plan, options, range);
+    return status == HAUL_OK ? allocate_placed(device, plan, range) : status;
 }
 
 /* ---- Pieces. */
@@ -460,24 +469,44 @@ static haul_status fill(load *l, haul_shipment_info *info)
     return HAUL_OK;
 }
 
-/* Does the device patch it? A graph that crosses as one piece and is squeezed has no marks behind
- * it, so the host adds the base. */
-static int is_patched(const haul_device *device, const haul_plan *plan)
+/* Is it large enough for the device to patch it? */
+static int is_worth_patching(const haul_device *device, const haul_plan *plan)
 {
-    const size_t bytes = haul__plan_bytes(plan);
+    return haul__plan_bytes(plan) > device->capabilities.patch_bytes &&
+           !haul__plan_found(plan)->elsewhere;
+}
+
+/* Does it cross as one piece that is squeezed? Then it has no marks behind it, and the host adds
+ * the base. A range with pages elsewhere is never squeezed. */
+static int is_squeezed_whole(const haul_device *device, const haul_plan *plan,
+                             const haul__range *range)
+{
     haul__piece all;
-    return bytes > device->capabilities.patch_bytes && !haul__plan_found(plan)->elsewhere &&
-           !(haul__crosses_whole(device, bytes) && try_whole(device, plan, &all).saved);
+    return !range->placing_count && haul__crosses_whole(device, haul__plan_bytes(plan)) &&
+           try_whole(device, plan, &all).saved;
+}
+
+/* Lays the range out, and allocates it. */
+static haul_status make_range(haul_device *device, haul_plan *plan,
+                              const haul_ship_options *options, haul__range *range)
+{
+    const int patched = is_worth_patching(device, plan);
+    haul_status status = haul__lay_out(device, plan, patched, range);
+    if (status == HAUL_OK)
+        status = place_range(device, plan, options, range);
+    if (status == HAUL_OK && patched && is_squeezed_whole(device, plan, range)) {
+        status = haul__lay_out(device, plan, 0, range); /* shorter, so it needs no places either */
+        range->most = options->budget_bytes;
+    }
+    return status == HAUL_OK ? allocate_placed(device, plan, range) : status;
 }
 
 haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options,
                        const haul_async *async, haul__range *range, haul__work *work,
                        haul_shipment_info *info)
 {
-    haul_status status = haul__lay_out(device, plan, is_patched(device, plan), range);
+    haul_status status = make_range(device, plan, options, range);
     load l;
-    if (status == HAUL_OK)
-        status = haul__allocate_range(device, plan, options, range);
     if (status != HAUL_OK)
         return status;
     device->expected_bytes = range->bytes;

@@ -23,7 +23,8 @@ haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
 }
 
 /* An alias may be one past the end of a range. That address can begin a granule that has no place
- * in the copy, so an alias with tags must lead to a marked byte. */
+ * in the copy, so an alias with tags must lead to a marked byte. A walk that goes on beyond copies
+ * may not have reached the owner: then a copy is enough. */
 static haul_status find_target(haul__discovery *d, const haul__alias *alias, int *is_there)
 {
     const uintptr_t last = alias->has_tags ? alias->value : alias->value - 1;
@@ -33,6 +34,8 @@ static haul_status find_target(haul__discovery *d, const haul__alias *alias, int
         status = haul__stops_at(d, alias->slot, alias->value, 1, is_there);
     if (!*is_there && status == HAUL_OK && last != alias->value)
         status = haul__stops_at(d, alias->slot, last, 1, is_there);
+    if (!*is_there && status == HAUL_OK)
+        *is_there = haul__has_copy(d, alias->value) || haul__has_copy(d, last);
     return status;
 }
 

@@ -87,7 +87,7 @@ static HAUL__NOINLINE int name_one(const haul__discovery *d, uintptr_t value,
 {
     const haul__met_type *met = &d->met_types[edge->tag >> 48];
     return HAUL__TOO_HIGH(value) ||
-           haul__name_range(d, met->hint, value, value + met->simple.bytes);
+           haul__hint_range(d, met->hint, value, value + met->simple.bytes);
 }
 
 /* Follows the pointers of the only object left. Its first new target becomes *next; others go to

@@ -490,7 +490,7 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
     if (HAUL__UNLIKELY(d->named != NULL) && status == HAUL_OK) {
         entry->address = address; /* a visit may begin and end with the new bytes */
         entry->count = count;
-        if (!haul__name_entry(d, entry)) /* all of them, with the size that it has then */
+        if (!haul__hint_entry(d, entry)) /* all of them, with the size that it has then */
             return HAUL_ERROR_MEMORY;
     }
     if (HAUL__UNLIKELY(d->bounds != NULL) && status == HAUL_OK && d->entries.count == before)

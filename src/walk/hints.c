@@ -44,14 +44,14 @@ static int name_once(haul__discovery *d, uint32_t hint, uintptr_t address, size_
 {
     const haul_place_hint *as = &d->hints->at[hint - 1];
     if (bytes < HAUL__MEMO_BYTES)
-        return haul__name_range(d, hint, address, address + bytes);
+        return haul__hint_range(d, hint, address, address + bytes);
     if (haul__memo_has(d, HAUL__MEMO_NAMED, address, bytes, as))
         return 1;
-    return haul__name_range(d, hint, address, address + bytes) &&
+    return haul__hint_range(d, hint, address, address + bytes) &&
            haul__memo_add(d, HAUL__MEMO_NAMED, address, bytes, as) == HAUL_OK;
 }
 
-int haul__name_entry(haul__discovery *d, const haul__entry *entry)
+int haul__hint_entry(haul__discovery *d, const haul__entry *entry)
 {
     const haul__met_type *met =
         entry->what == HAUL__OBJECTS ? &d->met_types[entry->met_type] : NULL;
@@ -72,7 +72,7 @@ int haul__name_entry(haul__discovery *d, const haul__entry *entry)
     if (part >= whole)
         return name_once(d, hint, entry->address, whole);
     for (i = 0; i < entry->count; i++)
-        if (!haul__name_range(d, hint, entry->address + i * stride,
+        if (!haul__hint_range(d, hint, entry->address + i * stride,
                               entry->address + i * stride + part))
             return 0;
     return 1;

@@ -26,13 +26,13 @@ uint32_t haul__hint_for(const haul__discovery *d, const haul__slot *slot, const 
 
 /* Names all bytes that the entry leads to. 0: out of memory. Does nothing without hints, or if the
  * range cannot be one, which the walk will refuse. */
-int haul__name_entry(haul__discovery *d, const haul__entry *entry);
+int haul__hint_entry(haul__discovery *d, const haul__entry *entry);
 
 /* Names a range. `hint`: 1 + its number, or 0. 0: out of memory. */
-HAUL__INLINE int haul__name_range(const haul__discovery *d, uint32_t hint, uintptr_t first,
+HAUL__INLINE int haul__hint_range(const haul__discovery *d, uint32_t hint, uintptr_t first,
                                   uintptr_t end)
 {
-    return !hint || haul__name_bytes(d->named, hint - 1, first, end);
+    return !hint || haul__hint_bytes(d->named, hint - 1, first, end);
 }
 
 #endif

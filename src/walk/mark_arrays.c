@@ -430,7 +430,7 @@ static HAUL__NOINLINE int name_pending(const haul__discovery *d, const haul__pen
                                        const haul__plain_array *array)
 {
     const uintptr_t end = pending->array ? pending->end : d->string_end;
-    return !end || haul__name_range(d, array->hint, pending->first, end);
+    return !end || haul__hint_range(d, array->hint, pending->first, end);
 }
 
 /* Marks a range within one cell, as mark_granules and mark_words do, and notes its terminator if it

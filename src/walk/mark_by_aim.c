@@ -267,7 +267,7 @@ HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
             return;
         }
         if (HAUL__UNLIKELY(aim->hint) &&
-            !haul__name_range(&own->walk, aim->hint, first, first + (uintptr_t)bytes)) {
+            !haul__hint_range(&own->walk, aim->hint, first, first + (uintptr_t)bytes)) {
             haul__end_round(share, HAUL__NEEDS_MEMORY);
             return;
         }

@@ -215,7 +215,7 @@ static haul_status mark_line(haul__discovery *d, const haul__pointer *p, const s
             status = HAUL_ERROR_MEMORY;
     at = l->address;
     for (i = 0; i < l->count && hint && status == HAUL_OK; i++, at += l->stride)
-        if (!haul__name_range(d, hint, at, at + s->run))
+        if (!haul__hint_range(d, hint, at, at + s->run))
             status = HAUL_ERROR_MEMORY;
     return status == HAUL_OK && marked.first != marked.end ? push_line(d, p, s, l) : status;
 }

@@ -183,7 +183,7 @@ static int fetch_bits(const haul__discovery *d, const uint64_t *candidate, size_
             set_bits(n);
         if (haul__fetch_naming(d->named, met->hint - 1, first, bytes, &n->at[n->count]))
             n->count++;
-        else if (!haul__name_bytes(d->named, met->hint - 1, first, first + bytes))
+        else if (!haul__hint_bytes(d->named, met->hint - 1, first, first + bytes))
             return 0;
     }
     return 1;

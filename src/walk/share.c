@@ -152,7 +152,7 @@ static haul_status settle_one(haul__discovery *d, haul__share *share, uint64_t e
         haul__give_up(share, HAUL__WHY_BEGIN, HAUL__ENTRY_TYPE(entry));
         return HAUL_ERROR_GRAPH;
     }
-    if (!haul__name_range(d, met->hint, address, address + met->simple.bytes))
+    if (!haul__hint_range(d, met->hint, address, address + met->simple.bytes))
         return HAUL_ERROR_MEMORY;
     fresh = haul__mark_simple(d->map, address, form);
     if (fresh > 0)

@@ -134,7 +134,7 @@ static HAUL__NOINLINE void name_targets(haul__share *share, const haul__sharer *
         const uintptr_t first = HAUL__ENTRY_ADDRESS(parcel->entry[i]);
         const uintptr_t end = first + met->simple.bytes;
         if ((first ^ (end - 1)) >> HAUL__DISTRICT_SHIFT == 0 &&
-            !haul__name_range(&own->walk, met->hint, first, end))
+            !haul__hint_range(&own->walk, met->hint, first, end))
             haul__end_round(share, HAUL__NEEDS_MEMORY);
     }
 }

@@ -23,3 +23,9 @@ haul_status haul__stops_at(haul__discovery *d, const haul__slot *slot, uintptr_t
                               bytes)
                : HAUL_OK;
 }
+
+int haul__has_copy(const haul__discovery *d, uintptr_t address)
+{
+    const haul__elsewhere *elsewhere = d->found->elsewhere;
+    return elsewhere && elsewhere->copy_of(elsewhere->user, address) != 0;
+}

@@ -8,5 +8,7 @@
  * only its beginning has one. */
 haul_status haul__stops_at(haul__discovery *d, const haul__slot *slot, uintptr_t address,
                            size_t bytes, int *stops);
+/* Does the byte have a copy, whether discoveries stop at it or not? */
+int haul__has_copy(const haul__discovery *d, uintptr_t address);
 
 #endif

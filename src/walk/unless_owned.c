@@ -183,7 +183,7 @@ static haul_status borrow(haul__discovery *d, const haul__pointer *p, size_t cou
     if (status == HAUL_OK && !walk && haul__is_last_level(p) &&
         p->slot->shape[0].kind == HAUL_COUNT_KIND_TERMINATED)
         status = haul__note_terminator(d, &entry, 0);
-    return status != HAUL_OK || haul__name_entry(d, &entry) ? status : HAUL_ERROR_MEMORY;
+    return status != HAUL_OK || haul__hint_entry(d, &entry) ? status : HAUL_ERROR_MEMORY;
 }
 
 /* Callbacks get the root that an object was reached from, so all that one root reaches is visited

@@ -59,7 +59,7 @@ static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_
         haul__give_up(share, HAUL__WHY_OVERLAP, HAUL__ENTRY_TYPE(entry));
         return fresh == HAUL__NO_MEMORY ? HAUL_ERROR_MEMORY : HAUL_ERROR_GRAPH;
     }
-    if (!haul__name_range(d, aim->hint, first, first + (uintptr_t)bytes))
+    if (!haul__hint_range(d, aim->hint, first, first + (uintptr_t)bytes))
         return HAUL_ERROR_MEMORY;
     d->found->objects += (size_t)fresh;
     if (is_noted && haul__memo_add(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, aim) != HAUL_OK)

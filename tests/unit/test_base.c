@@ -41,6 +41,8 @@ TEST(status, a_number_that_is_no_status_has_a_name_too)
     CHECK_STR(haul_status_name((haul_status)-999), "HAUL_ERROR_UNKNOWN");
     CHECK_STR(haul_status_name((haul_status)7), "HAUL_ERROR_UNKNOWN");
     CHECK(haul_status_text((haul_status)-999) != NULL);
+    /* visitors, watchers and finders end calls, too */
+    CHECK(!strstr(haul_status_text(HAUL_ERROR_CANCELLED), "progress"));
 }
 
 /* ---- Structs that grow. Each pair is one struct in an old header and in a new one. */

@@ -19,28 +19,32 @@ static void detach(part **pointer)
     CHECK_STATUS(haul_environment_detach(env, pointer), HAUL_OK);
 }
 
-/* ---- What an attach costs. */
+/* ---- What attaches cost. */
 
 enum { MANY = LARGE(4000, 1000) };
 
-/* Of this thread, for 50 attaches and detaches: the best of five. */
-static double attach_seconds(void)
+/* Of this thread, for 50 rounds: the best of five. */
+static double seconds_of(void (*round)(void))
 {
     double best = 1e9;
-    int i, round;
-    for (round = 0; round < 5; round++) {
+    int i, again;
+    for (again = 0; again < 5; again++) {
         struct timespec from, to;
         double seconds;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
-        for (i = 0; i < 50; i++) {
-            attach(&P[0].a, &P[1]);
-            detach(&P[0].a);
-        }
+        for (i = 0; i < 50; i++)
+            round();
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
         seconds = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
         best = seconds < best ? seconds : best;
     }
     return best;
+}
+
+static void attach_and_detach(void)
+{
+    attach(&P[0].a, &P[1]);
+    detach(&P[0].a);
 }
 
 TEST(environment_attach, a_first_attach_takes_no_longer_beside_thousands_of_groups)
@@ -52,11 +56,42 @@ TEST(environment_attach, a_first_attach_takes_no_longer_beside_thousands_of_grou
     CHECK(others != NULL);
     enter(&P[0]);
     enter(&P[1]);
-    alone = attach_seconds();
+    alone = seconds_of(attach_and_detach);
     for (i = 0; i < MANY; i++)
         enter(&others[i]);
-    beside = attach_seconds();
+    beside = seconds_of(attach_and_detach);
     check_note("%g us alone, %g us beside %d groups", 2e4 * alone, 2e4 * beside, MANY);
+    CHECK(beside < 8 * alone);
+    check_note(NULL);
+    finish();
+    free(others);
+}
+
+/* P[2] comes, gets a pointer that a call attaches, and leaves with it. */
+static void come_and_leave(void)
+{
+    P[2].a = NULL;
+    enter(&P[2]);
+    attach(&P[2].a, &P[0]);
+    leave(&P[2]);
+}
+
+enum { POINTERS = LARGE(100000, 20000) };
+
+TEST(environment_attach, an_exit_takes_no_longer_beside_thousands_of_attached_pointers)
+{
+    part *others = calloc(POINTERS, sizeof *others);
+    double alone, beside;
+    int i;
+    start();
+    CHECK(others != NULL);
+    enter(&P[0]);
+    CHECK_STATUS(haul_environment_enter(env, others, part_type, POINTERS, NULL, NULL), HAUL_OK);
+    alone = seconds_of(come_and_leave);
+    for (i = 0; i < POINTERS; i++)
+        attach(&others[i].a, &P[0]);
+    beside = seconds_of(come_and_leave);
+    check_note("%g us alone, %g us beside %d pointers", 2e4 * alone, 2e4 * beside, POINTERS);
     CHECK(beside < 8 * alone);
     check_note(NULL);
     finish();
@@ -292,6 +327,152 @@ TEST(environment_attach, an_enter_that_a_device_fails_leaves_what_calls_have_att
                                   .finish = finish_pointers,
                                   .keeps = 1 };
     CHECK(fault_everywhere(&operation) > 20);
+}
+
+/* ---- Attaches and detaches that fail. */
+
+/* P[0].a was made by an enter to lead to P[2], and P[0].b was sent with its object. The host's lead
+ * to P[3]. */
+static void prepare_one(void *user, fault_plan *plan)
+{
+    haul_device *opened;
+    (void)user;
+    faults = plan;
+    CHECK_STATUS(fault_open(plan, NULL, &opened), HAUL_OK);
+    start_with(opened);
+    P[0].b = &P[1];
+    enter(&P[0]);
+    P[0].a = &P[2];
+    P[2].a = &P[0];
+    enter(&P[2]);
+    enter(&P[3]);
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[2]));
+    P[0].a = P[0].b = &P[3];
+}
+
+static haul_environment_info before_one;
+
+static haul_status attach_a(void *user)
+{
+    (void)user;
+    before_one = info();
+    return haul_environment_attach(env, &P[0].a);
+}
+
+static haul_status attach_b(void *user)
+{
+    (void)user;
+    before_one = info();
+    return haul_environment_attach(env, &P[0].b);
+}
+
+static int can_look(void)
+{
+    return !faults->lost && faults->mode != FAULT_FROM && faults->mode != FAULT_SLOW;
+}
+
+static void check_a(void *user, haul_status status)
+{
+    (void)user;
+    CHECK_EQ(info().attached, before_one.attached + (status == HAUL_OK));
+    if (can_look())
+        CHECK_PTR(seen(&P[0]).seen.a, there(status == HAUL_OK ? &P[3] : &P[2]));
+}
+
+/* What it was when it was sent is not known: it may be null. */
+static void check_b(void *user, haul_status status)
+{
+    (void)user;
+    CHECK_EQ(info().attached, before_one.attached + (status == HAUL_OK));
+    if (can_look()) {
+        const part *leads_to = seen(&P[0]).seen.b;
+        if (status == HAUL_OK || leads_to)
+            CHECK_PTR(leads_to, there(status == HAUL_OK ? &P[3] : &P[1]));
+    }
+}
+
+/* The next call meets the same. */
+static void detach_a(void *user)
+{
+    (void)user;
+    detach(&P[0].a);
+    leave(&P[2]);
+    P[0].a = &P[2];
+    enter(&P[2]);
+    P[0].a = &P[3];
+}
+
+static void detach_b(void *user)
+{
+    (void)user;
+    detach(&P[0].b);
+}
+
+static haul_status detach_attached(void *user)
+{
+    (void)user;
+    return haul_environment_detach(env, &P[0].b);
+}
+
+static void prepare_attached(void *user, fault_plan *plan)
+{
+    prepare_one(user, plan);
+    attach(&P[0].b, &P[3]);
+}
+
+static void check_detached(void *user, haul_status status)
+{
+    (void)user;
+    if (can_look())
+        CHECK_PTR(seen(&P[0]).seen.b, status == HAUL_OK ? NULL : there(&P[3]));
+}
+
+static void attach_again(void *user)
+{
+    (void)user;
+    attach(&P[0].b, &P[3]);
+}
+
+TEST(environment_attach, a_call_that_a_device_fails_leaves_the_pointer_as_it_was)
+{
+    fault_operation operation = { .name = "attach what an enter has attached",
+                                  .prepare = prepare_one,
+                                  .run = attach_a,
+                                  .check = check_a,
+                                  .undo = detach_a,
+                                  .finish = finish_pointers,
+                                  .keeps = 1 };
+    CHECK(fault_everywhere(&operation) > 10);
+    operation.name = "attach what was sent";
+    operation.run = attach_b;
+    operation.check = check_b;
+    operation.undo = detach_b;
+    CHECK(fault_everywhere(&operation) > 10);
+    operation.name = "detach";
+    operation.prepare = prepare_attached;
+    operation.run = detach_attached;
+    operation.check = check_detached;
+    operation.undo = attach_again;
+    CHECK(fault_everywhere(&operation) > 5);
+}
+
+TEST(environment_attach, an_exit_waits_for_an_attach_whose_wait_has_timed_out)
+{
+    fault_plan plan = { .deferred = 1 };
+    haul_device *opened;
+    CHECK_STATUS(fault_open(&plan, NULL, &opened), HAUL_OK);
+    start_with(opened);
+    enter(&P[0]);
+    enter(&P[1]);
+    P[0].a = &P[1];
+    plan.impatient = 1;
+    CHECK_STATUS(haul_environment_attach(env, &P[0].a), HAUL_ERROR_PENDING);
+    CHECK_STATUS(haul_environment_exit(env, &P[0], NULL, NULL), HAUL_ERROR_PENDING);
+    plan.impatient = 0;
+    leave(&P[0]);
+    leave(&P[1]);
+    finish_pointers(NULL);
+    fault_check_clean(&plan);
 }
 
 /* ---- Pointers that are attached again and again. */

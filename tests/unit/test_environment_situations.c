@@ -909,3 +909,69 @@ TEST(environment_situations, one_graph_lives_on_two_devices_each_with_its_own_co
     haul_device_close(&second_device);
     finish();
 }
+
+/* ---- A borrowed pointer whose owner is another root. */
+
+typedef struct guest {
+    part *host;
+    int64_t value;
+} guest;
+
+static haul_type *guest_type;
+static const haul_field guest_fields[] = {
+    HAUL_OBJECT(guest, host, &part_type, .ownership = HAUL_BORROWED),
+};
+
+static int knows_nothing_asked;
+
+static void *know_nothing(void *user, const void *at, size_t bytes)
+{
+    (void)user;
+    (void)at;
+    (void)bytes;
+    knows_nothing_asked++;
+    return NULL;
+}
+
+static void write_guest(void *argument)
+{
+    guest *g = argument;
+    g->value = 2;
+    g->host->value++;
+}
+
+TEST(environment_situations, an_exit_under_a_policy_has_borrowed_pointers_as_its_enter_had)
+{
+    haul_exit_options back = { .copyout = 1 };
+    guest g = { &P[0], 1 };
+    int with_finder, owner_first;
+    for (with_finder = 0; with_finder <= 1; with_finder++)
+        for (owner_first = 0; owner_first <= 1; owner_first++) {
+            start();
+            guest_type = TYPE_NEW(guest, guest_fields);
+            CHECK_STATUS(haul_type_commit(guest_type), HAUL_OK);
+            if (with_finder)
+                CHECK_STATUS(haul_environment_set_finder(env, know_nothing, NULL), HAUL_OK);
+            back.policy = guest_type;
+            g.host = &P[0];
+            g.value = 1;
+            enter(&P[0]);
+            put(&g, guest_type, 1);
+            run_there(write_guest, &g);
+            if (owner_first)
+                leave(&P[0]); /* the guest's pointer holds it */
+            g.host = &P[3];   /* absent, and nobody owns it */
+            CHECK_STATUS(haul_environment_exit(env, &g, &back, NULL), HAUL_ERROR_GRAPH);
+            CHECK_HAS(haul_context_error(context)->text, "alias");
+            CHECK_STR(haul_context_error(context)->path, "root.host");
+            g.host = &P[0] + 1; /* one past the owner's */
+            CHECK_STATUS(haul_environment_exit(env, &g, &back, NULL), HAUL_OK);
+            CHECK_EQ(g.value, 2);
+            CHECK_EQ(P[0].value, 100);
+            CHECK_EQ(info().groups, !owner_first);
+            CHECK_STATUS(haul_context_error(context)->status, HAUL_OK);
+            haul_type_free(&guest_type);
+            finish();
+        }
+    CHECK(knows_nothing_asked > 0);
+}

@@ -3,6 +3,7 @@
  *
  * Faults by number (docs/testing.md): D3, H1, H2.
  */
+#define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1104,6 +1105,135 @@ TEST(places, are_refused_by_a_device_that_has_one)
     hint.place = HAUL_PLACE_DEVICE;
     CHECK_STATUS(ship(), HAUL_OK);
     end();
+}
+
+/* ---- An array that is not sent, which need not cross. */
+
+typedef struct outlet {
+    shop *from;
+    int64_t *results;
+    int64_t count;
+} outlet;
+
+/* One of 2 MiB crosses whole. */
+static void have_large_pieces(void *state, haul_device_capabilities *has, size_t bytes)
+{
+    haul_host_device()->capabilities(state, has, bytes);
+    has->send_bytes = 2 << 20;
+}
+
+TEST(places, elsewhere_do_not_keep_the_device_from_patching)
+{
+    static const haul_field fields[] = {
+        HAUL_OBJECT(outlet, from, &shop_type),
+        HAUL_ARRAY(outlet, results, HAUL_COUNT(outlet, count), .transfer = HAUL_COPYOUT),
+    };
+    enum { RESULTS = (1 << 20) / sizeof(int64_t) };
+    outlet o = { NULL, calloc(RESULTS, sizeof(int64_t)), RESULTS };
+    haul_shipment_info info;
+    haul_type *outlet_type;
+    haul_device_table table = *haul_host_device();
+    test_device how = { .settings = NULL };
+    haul_device *opened;
+    int exceeds;
+    table.capabilities = have_large_pieces;
+    CHECK_STATUS(test_open(&table, &how, &opened), HAUL_OK);
+    start_on(opened);
+    o.from = one;
+    outlet_type = TYPE_NEW(outlet, fields);
+    CHECK(o.results != NULL);
+    CHECK_STATUS(haul_type_commit(outlet_type), HAUL_OK);
+    options.spill = HAUL_PLACE_HOST;
+    for (exceeds = 0; exceeds <= 1; exceeds++) {
+        options.budget_bytes = exceeds ? 64 * PAGE : 0;
+        CHECK_STATUS(haul_ship(device, &o, outlet_type, 1, &options, &shipment), HAUL_OK);
+        info = info_of(shipment);
+        CHECK_EQ(info.host_bytes > 0, exceeds);
+        CHECK_EQ(info.bytes_to > info.arena_bytes, exceeds); /* the zeros cross */
+        CHECK_EQ(lists_of(&info) > 0, exceeds);              /* the marks for the device */
+        check_work(device, shipment);
+        haul_shipment_free(&shipment);
+    }
+    haul_type_free(&outlet_type);
+    free(o.results);
+    end();
+}
+
+/* ---- Little memory for the lists of many threads. */
+
+static struct {
+    size_t bytes, refusals; /* blocks of this size are refused */
+} refused;
+
+static void *allocate_some(void *user, size_t bytes, size_t alignment)
+{
+    void *memory;
+    (void)user;
+    if (bytes == refused.bytes) {
+        refused.refusals++;
+        return NULL;
+    }
+    return posix_memalign(&memory, alignment < sizeof memory ? sizeof memory : alignment, bytes)
+               ? NULL
+               : memory;
+}
+
+static void release_some(void *user, void *memory, size_t bytes)
+{
+    (void)user;
+    (void)bytes;
+    free(memory);
+}
+
+TEST(places, count_by_one_thread_if_there_is_no_memory_for_the_lists_of_all)
+{
+    enum { THREADS = 3, FAR = 4 << 20 };
+    haul_context_options how = { .threads = THREADS,
+                                 .allocate = allocate_some,
+                                 .release = release_some };
+    char *far_apart = malloc(FAR); /* the nodes lie in many blocks */
+    list_node *first = NULL;
+    haul_shipment_info before, after;
+    haul_context *made;
+    haul_device *opened;
+    haul_plan *plan;
+    size_t at, lists;
+    memset(&refused, 0, sizeof refused);
+    CHECK(far_apart != NULL);
+    CHECK_STATUS(haul_context_create(&how, &made), HAUL_OK);
+    CHECK_STATUS(haul_host_open(made, NULL, &opened), HAUL_OK);
+    haul_context_free(&made);
+    start_on(opened);
+    for (at = 0; at + 1024 <= FAR; at += 1024) {
+        list_node *node = (list_node *)(void *)(far_apart + at);
+        memset(node, 0, sizeof *node);
+        node->next = first;
+        first = node;
+    }
+    free(one->first);
+    one->first = first;
+    for (at = 0; at < NODES; at++)
+        one->index[at] = first;
+    options.spill = HAUL_PLACE_HOST;
+    options.budget_bytes = 20 * PAGE;
+    CHECK_STATUS(ship(), HAUL_OK);
+    before = info_of(shipment);
+    haul_shipment_free(&shipment);
+    CHECK_STATUS(haul_plan_create(context, haul_from_object(one, shop_type), NULL, &plan), HAUL_OK);
+    lists = haul__in_degree_lists(plan);
+    haul_plan_free(&plan);
+    CHECK(lists > 1);
+    at = (size_t)((before.device_bytes + before.host_bytes - 1) / PAGE + 1);
+    refused.bytes = at * lists * sizeof(haul__in_degree);
+    CHECK_STATUS(ship(), HAUL_OK);
+    CHECK_EQ(refused.refusals, 1);
+    after = info_of(shipment);
+    CHECK_EQ(after.host_bytes, before.host_bytes);
+    CHECK_EQ(after.device_bytes, before.device_bytes);
+    refused.bytes = 0;
+    one->first = NULL;
+    end();
+    free(far_apart);
 }
 
 /* ---- Every event fails. */
