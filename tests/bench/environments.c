@@ -48,6 +48,7 @@ static void leave(environments *all, const void *root)
 
 /* ---- Look-ups, and enters of what is present. */
 
+/* In the order of `asked`, the first `among` again and again. */
 static double time_look_ups(environments *all, size_t among)
 {
     uintptr_t sum = 0; /* each look-up waits for the one before */
@@ -64,6 +65,22 @@ static double time_look_ups(environments *all, size_t among)
     return 1e6 * started / ASKED;
 }
 
+/* The same; no look-up waits for another. */
+static double time_independent(environments *all, size_t among)
+{
+    uintptr_t sum = 0;
+    size_t i, k = 0;
+    double started = bench_milliseconds();
+    for (i = 0; i < ASKED; i++) {
+        sum |= (uintptr_t)haul_environment_device_pointer(all->e, all->asked[k]);
+        k = k + 1 == among ? 0 : k + 1;
+    }
+    started = bench_milliseconds() - started;
+    if (sum & 1)
+        bench_die("a device address is odd", NULL);
+    return 1e6 * started / ASKED;
+}
+
 static double time_enters(environments *all)
 {
     const double started = bench_milliseconds();
@@ -75,17 +92,50 @@ static double time_enters(environments *all)
     return 1e6 * (bench_milliseconds() - started) / ASKED;
 }
 
+static void report_look_ups(environments *all, const char *name)
+{
+    report_value(name, "in_cache_ns", time_look_ups(all, NEAR));
+    report_value(name, "in_cache_independent_ns", time_independent(all, NEAR));
+    report_value(name, "random_ns", time_look_ups(all, all->count));
+    report_value(name, "random_independent_ns", time_independent(all, all->count));
+}
+
+/* Links the nodes in order; `is_uneven`: passing by a quarter of them, of chance. What is asked for
+ * are nodes of the chain. */
+static void link_chain(environments *all, int is_uneven)
+{
+    bench_random random = { 11 };
+    size_t i, k, count = 0;
+    node *last = NULL;
+    for (i = 0; i < all->count; i++) {
+        all->nodes[i].next = all->nodes[i].other = NULL;
+        if (is_uneven && i > 0 && bench_below(&random, 4) == 0)
+            continue;
+        if (last)
+            last->next = &all->nodes[i];
+        last = &all->nodes[i];
+        all->asked[count++] = last;
+    }
+    for (i = 0; i < all->count; i++)
+        all->asked[i] = all->asked[i < count ? i : bench_below(&random, count)];
+    for (i = all->count - 1; i > 0; i--) {
+        node *one = all->asked[i];
+        k = bench_below(&random, i + 1);
+        all->asked[i] = all->asked[k];
+        all->asked[k] = one;
+    }
+}
+
 static void measure_questions(environments *all)
 {
-    size_t i;
-    for (i = 0; i < all->count; i++) {
-        all->nodes[i].next = i + 1 < all->count ? &all->nodes[i + 1] : NULL;
-        all->nodes[i].other = NULL;
-    }
+    link_chain(all, 0);
     enter(all, all->nodes, node_type, 1);
-    report_value("look_up", "in_cache_ns", time_look_ups(all, NEAR));
-    report_value("look_up", "random_ns", time_look_ups(all, all->count));
+    report_look_ups(all, "look_up");
     report_value("enter_and_exit", "present_ns", time_enters(all));
+    leave(all, all->nodes);
+    link_chain(all, 1);
+    enter(all, all->nodes, node_type, 1);
+    report_look_ups(all, "look_up_uneven");
     leave(all, all->nodes);
 }
 
@@ -195,15 +245,11 @@ static void measure_sync(environments *all, double scale)
 
 static void open_all(environments *all, double scale)
 {
-    bench_random random = { 7 };
     haul_context *context;
-    size_t i;
     memset(all, 0, sizeof *all);
     all->count = (size_t)(NODES * scale) + HALVES;
     all->nodes = bench_map(all->count * sizeof *all->nodes);
     all->asked = bench_map(all->count * sizeof *all->asked);
-    for (i = 0; i < all->count; i++)
-        all->asked[i] = &all->nodes[bench_below(&random, all->count)];
     if (haul_context_create(NULL, &context) != HAUL_OK ||
         haul_device_open(context, haul_host_device(), NULL, &all->device) != HAUL_OK ||
         type_make("node", sizeof(node), node_fields, 2, &node_type) != HAUL_OK ||
