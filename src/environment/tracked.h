@@ -8,7 +8,8 @@
 /* Whole pages of a range. */
 typedef struct haul__tracked_pages {
     uintptr_t begin, end; /* equal, if the system has ceased to tell */
-    size_t first;         /* bit */
+    size_t first;         /* bit, of a word of its own */
+    uint32_t has_failed;  /* in the question under way */
 } haul__tracked_pages;
 
 typedef struct haul__tracked {
@@ -24,7 +25,9 @@ void haul__untrack(haul_environment *e, haul__tracked *tracked);
 /* The bits become those of pages that may have been written since the last call; the first time,
  * all. */
 void haul__find_written(haul_environment *e, haul__tracked *tracked);
-/* Is it known that nobody has written to these bytes since then? */
-int haul__is_unwritten(const haul__tracked *tracked, uintptr_t begin, size_t bytes);
+/* How many of these bytes, from the first one on, it is known that nobody has written since then. */
+size_t haul__unwritten_bytes(const haul__tracked *tracked, uintptr_t begin, size_t bytes);
+/* The bytes of the pages that may have been written. */
+size_t haul__written_bytes(const haul__tracked *tracked);
 
 #endif

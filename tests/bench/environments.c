@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "bench.h"
 #include "support/types.h"
 
+#define THREADS_MAX 16u
 enum { NODES = 1000000, NEAR = 64, ASKED = 1000000, HALVES = 1024, TURNS = 200 };
 
 /* 128 bytes. */
@@ -211,7 +213,8 @@ static double time_sync(environments *all, double *values, size_t count, int cha
     return bench_milliseconds() - started;
 }
 
-static void measure_sync(environments *all, double scale)
+/* `name`, `tracked`: of the rows. */
+static void measure_sync(environments *all, double scale, const char *name, const char *tracked)
 {
     const size_t count = (size_t)(((size_t)16 << 20) * scale) + 512;
     double *values = bench_map(count * sizeof *values), started, refresh, sync;
@@ -222,19 +225,19 @@ static void measure_sync(environments *all, double scale)
     refresh = bench_milliseconds() - started;
     haul_shipment_free(&shipment);
     enter(all, values, value_type, count);
-    report_value("sync", "first_ms", time_sync(all, values, count, 0));
+    report_value(name, "first_ms", time_sync(all, values, count, 0));
     sync = time_sync(all, values, count, 1);
-    report_value("sync", "refresh_ms", refresh);
-    report_value("sync", "one_percent_ms", sync);
-    report_value("sync", "unchanged_ms", time_sync(all, values, count, 0));
-    report_value("sync", "times_refresh", sync / refresh);
+    report_value(name, "refresh_ms", refresh);
+    report_value(name, "one_percent_ms", sync);
+    report_value(name, "unchanged_ms", time_sync(all, values, count, 0));
+    report_value(name, "times_refresh", sync / refresh);
     if (haul_environment_track_writes(all->e, 1) == HAUL_OK) {
         (void)time_sync(all, values, count, 0);
         (void)time_sync(all, values, count, 1); /* as above, after a first sync */
         sync = time_sync(all, values, count, 1);
-        report_value("sync_tracked", "one_percent_ms", sync);
-        report_value("sync_tracked", "unchanged_ms", time_sync(all, values, count, 0));
-        report_value("sync_tracked", "times_refresh", sync / refresh);
+        report_value(tracked, "one_percent_ms", sync);
+        report_value(tracked, "unchanged_ms", time_sync(all, values, count, 0));
+        report_value(tracked, "times_refresh", sync / refresh);
         must(all, haul_environment_track_writes(all->e, 0));
     }
     leave(all, values);
@@ -261,18 +264,41 @@ static void open_all(environments *all, double scale)
     must(all, haul_environment_create(all->device, &all->e));
 }
 
+/* With as many threads as there are processors; zeros, if there is one. */
+static void open_threaded(environments *all)
+{
+    haul_context_options options;
+    haul_context *context;
+    const unsigned processors = haul__processors();
+    memset(all, 0, sizeof *all);
+    memset(&options, 0, sizeof options);
+    if (processors < 2)
+        return;
+    options.threads = processors < THREADS_MAX ? processors : THREADS_MAX;
+    if (haul_context_create(&options, &context) != HAUL_OK ||
+        haul_device_open(context, haul_host_device(), NULL, &all->device) != HAUL_OK)
+        bench_die("environment", NULL);
+    haul_context_free(&context);
+    must(all, haul_environment_create(all->device, &all->e));
+}
+
 void measure_environments(int runs, double scale)
 {
-    environments all;
+    environments all, threaded;
     int run;
     report_begin("environment");
     open_all(&all, scale);
+    open_threaded(&threaded);
     for (run = 0; run < runs; run++) {
         measure_questions(&all);
         measure_half(&all);
-        measure_sync(&all, scale);
+        measure_sync(&all, scale, "sync", "sync_tracked");
+        if (threaded.e)
+            measure_sync(&threaded, scale, "sync_threads", "sync_tracked_threads");
     }
     haul_environment_free(&all.e);
+    haul_environment_free(&threaded.e);
+    haul_device_close(&threaded.device);
     haul_type_free(&node_type);
     haul_type_free(&value_type);
     haul_device_close(&all.device);
