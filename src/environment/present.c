@@ -235,22 +235,22 @@ static void put_piece(haul__present_page *p, uint32_t at, const haul__page_piece
 }
 
 /* The bits of a page by its pieces; 0: two begin in one granule. */
-static int bits_of(const haul__present_page *p, haul__page_bits *bits)
+HAUL__HOT static int bits_of(const haul__present_page *p, haul__page_bits *bits)
 {
-    uint32_t i, part = 0;
+    const uint32_t count = p->count;
+    uint32_t i, part, crowded = 0, before = 0;
     memset(bits, 0, sizeof *bits);
-    for (i = 0; i < p->count; i++) {
+    for (i = 0; i < count; i++) {
         const unsigned unit = haul__first_of(p->pieces[i].place) >> HAUL__PRESENT_UNIT;
         const uint32_t bit = (uint32_t)1 << unit % 32;
-        if (bits->of[unit / 32] & bit)
-            return 0;
-        while (part < unit / 32)
-            bits->before[++part] = (uint8_t)i;
+        crowded |= bits->of[unit / 32] & bit;
         bits->of[unit / 32] |= bit;
     }
-    while (part < HAUL__PRESENT_PARTS - 1)
-        bits->before[++part] = (uint8_t)p->count;
-    return 1;
+    for (part = 0; part < HAUL__PRESENT_PARTS; part++) {
+        bits->before[part] = (uint8_t)before;
+        before += haul__bits32(bits->of[part]);
+    }
+    return !crowded;
 }
 
 static void set_row(haul__page_entry *entry, const haul__page_row *row)

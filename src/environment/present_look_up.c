@@ -174,15 +174,29 @@ int haul__present_find_held(haul__present *table, uintptr_t address, haul__found
     return word && find_in_page(word, entry, address, found);
 }
 
-/* The first byte from `byte` on that lies in a range of a page that nobody changes meanwhile;
+/* The first byte from `byte` on that lies in a range of a row, which nobody changes meanwhile;
  * HAUL__PRESENT_SPAN: there is none. */
+static unsigned next_in_row(const haul__page_row *row, unsigned byte)
+{
+    const uint32_t x = byte - (uint32_t)(int)row->begin, last = row->shape & 0xfff,
+                   stride = row->shape >> HAUL__PRESENT_STRIDE & 0xfff,
+                   last_i = row->shape >> HAUL__PRESENT_COUNT,
+                   i = (uint32_t)((uint64_t)x * row->inverse >> HAUL__PRESENT_INVERSE);
+    if ((int)byte < row->begin)
+        return (unsigned)row->begin;
+    if (i <= last_i && x - i * stride <= last)
+        return byte;
+    return i < last_i ? byte + (i + 1) * stride - x : (unsigned)HAUL__PRESENT_SPAN;
+}
+
+/* The same in any page. */
 HAUL__HOT static unsigned next_held(const haul__page_entry *entry, unsigned byte)
 {
     const haul__present_page *p = haul__present_record_of(entry->word);
     uint32_t i;
-    if (!p)
-        return byte;
-    if (entry->word & (HAUL__PRESENT_ROW | HAUL__PRESENT_CROWDED)) {
+    if (entry->word & HAUL__PRESENT_ROW)
+        return next_in_row(&entry->as.row, byte);
+    if (entry->word & HAUL__PRESENT_CROWDED) {
         i = search(p, p->count, byte);
     } else {
         i = count_begun(&entry->as.bits, byte);

@@ -53,20 +53,34 @@ static int is_in_row(const row *r, const haul__page_piece *one, uint32_t i)
            one->delta == r->delta + i * r->step;
 }
 
+/* Are all ranges but the first and the last one in the row? The page cuts none of these. */
+static int are_amid_in_row(const row *r, const haul__page_piece *pieces, uint32_t count)
+{
+    const uint32_t further = (uint32_t)r->stride | (uint32_t)r->stride << HAUL__PRESENT_LAST;
+    uint32_t i;
+    for (i = 1; i + 2 < count; i++)
+        if (pieces[i + 1].place - pieces[i].place != further ||
+            pieces[i + 1].delta - pieces[i].delta != r->step ||
+            pieces[i + 1].group != pieces[i].group)
+            return 0;
+    return count < 3 || is_in_row(r, &pieces[1], 1);
+}
+
 int haul__present_row(const haul__page_piece *pieces, uint32_t count, haul__page_row *to)
 {
-    uint32_t i;
+    const haul__page_piece *last = &pieces[count - 1];
     row r;
-    if (count > MOST_RANGES)
+    if (count > MOST_RANGES || last->group != pieces[0].group ||
+        pieces[count / 2].group != pieces[0].group)
         return 0;
     r = begin_row(pieces, count);
     if (r.begin > 0 && pieces[0].place & HAUL__PRESENT_BEGUN)
         return 0;
     if (r.stride >> HAUL__PRESENT_STRIDE || r.step + 0x8000u > 0xffffu)
         return 0;
-    for (i = 0; i < count; i++)
-        if (pieces[i].group != pieces[0].group || !is_in_row(&r, &pieces[i], i))
-            return 0;
+    if (!is_in_row(&r, &pieces[0], 0) || !is_in_row(&r, last, count - 1) ||
+        !are_amid_in_row(&r, pieces, count))
+        return 0;
     to->delta = r.delta;
     to->group = pieces[0].group;
     to->shape = (uint32_t)(r.bytes - 1) | (uint32_t)r.stride << HAUL__PRESENT_STRIDE |

@@ -222,6 +222,8 @@ static void check_all(haul__present *table, random_source *random)
         const size_t first = (size_t)random_below(random, SPAN),
                      end = first + (size_t)random_below(random, SPAN - first);
         CHECK_EQ(haul__present_next(table, BASE + first, BASE + end), BASE + next_byte(first, end));
+        CHECK_EQ(haul__present_next_held(table, BASE + first, BASE + end),
+                 BASE + next_byte(first, end));
     }
 }
 
@@ -280,10 +282,14 @@ static int add_row(haul__present *table, random_source *random, size_t bytes, si
 /* Are all bytes of the ranges found without a record? */
 static int are_in_rows(haul__present *table)
 {
-    size_t at;
+    size_t at, end;
     int are = 1;
     for (at = 0; at < SPAN; at++) {
         check_byte(table, at);
+        end = (at | 0xfff) + 1 - at % 7;
+        if (at < end)
+            CHECK_EQ(haul__present_next_held(table, BASE + at, BASE + end),
+                     BASE + next_byte(at, end));
         are &= owner[at] == NONE || is_in_row(table, at);
     }
     return are;
@@ -306,7 +312,7 @@ TEST(environment_table, equal_ranges_at_equal_distances_need_no_record)
         fill(0, SPAN, NONE);
         count = add_row(&table, &random, bytes, least + gap);
         CHECK(are_in_rows(&table));
-        i = 1 + (int)random_below(&random, (uint64_t)count - 2);
+        i = 1 + (int)random_below(&random, (size_t)count - 2);
         take_out(&table, i);
         CHECK(!(are_in_rows(&table) && least + gap < 0x200 &&
                 ((ranges[i].begin & 0xfff) - 0x400) < 0x800)); /* amid many of a page */
