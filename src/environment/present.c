@@ -1,7 +1,8 @@
 /* The present table: ranges come and go (present_records.h).
  *
- * A change makes the version odd while it writes records that readers may see. Ranges that begin
- * and end in one page come and go together: the page is changed once. A range alone takes a way of
+ * A change makes the version odd while it writes records that readers may see. The page's entry is
+ * written anew, by its record. Ranges that begin and end in one page come and go together: the
+ * page is changed once. A range alone takes a way of
  * its own (add_piece, remove_piece), which is a sixth shorter.
  */
 #include "environment/present_records.h"

@@ -9,7 +9,7 @@
  * it sends is the same. It asks before it reads, so a write meanwhile counts for the next sync.
  *
  * It is fast because a page of a large array is read where it lies, and all threads share the
- * pages.
+ * pages. It passes by all pages of such an array before the next written one at once.
  */
 #include "base/digest.h"
 #include "environment/outstanding.h"

@@ -16,7 +16,6 @@ static haul__tracked_pages pages_in(const haul__covered *range, size_t page)
     pages.begin = (range->begin + page - 1) / page * page;
     pages.end = (range->begin + range->bytes) / page * page;
     pages.first = 0;
-    pages.has_failed = 0;
     return pages;
 }
 
@@ -42,9 +41,9 @@ int haul__track(haul_environment *e, const haul__sent_group *group, haul__tracke
         e->tracked_ranges++;
         pages.first = bits;
         *added = pages;
-        bits += ((pages.end - pages.begin) / page + 63) / 64 * 64;
+        bits += (pages.end - pages.begin) / page;
     }
-    tracked->words = bits / 64;
+    tracked->words = (bits + 63) / 64;
     tracked->bits = tracked->words ? haul__allocate_zeroed(&e->context->allocator,
                                                            tracked->words * sizeof *tracked->bits)
                                    : NULL;
@@ -69,70 +68,22 @@ void haul__untrack(haul_environment *e, haul__tracked *tracked)
     memset(tracked, 0, sizeof *tracked);
 }
 
-/* ---- Questions. */
-
-#define PIECE ((size_t)512) /* pages that a thread asks for at a time: a word of bits, or more */
-#define TIMES_FASTER ((size_t)64) /* than to read the bytes is to ask for their pages */
-
-typedef struct question {
-    const haul__written *written;
-    haul__tracked *tracked;
-} question;
-
-static size_t pages_of(const haul__tracked *tracked, const haul__tracked_pages *pages)
-{
-    return (pages->end - pages->begin) / tracked->page_bytes;
-}
-
-static int has_bits_by(const void *list, size_t i, uint64_t bit)
-{
-    return ((const haul__tracked_pages *)list)[i].first <= bit;
-}
-
-/* Asks for the pages of bits [first, end). */
-static void ask(void *user, size_t number, size_t first, size_t end, void *scratch)
-{
-    const question *q = user;
-    haul__tracked *tracked = q->tracked;
-    const size_t page = tracked->page_bytes, count = tracked->list.count;
-    size_t i = haul__search(tracked->list.at, 0, count, first, has_bits_by) - 1;
-    (void)number;
-    (void)scratch;
-    for (; i < count && tracked->list.at[i].first < end; i++) {
-        haul__tracked_pages *pages = &tracked->list.at[i];
-        const size_t last = pages->first + pages_of(tracked, pages),
-                     from = first > pages->first ? first : pages->first,
-                     to = end < last ? end : last;
-        if (from < to &&
-            !haul__written_take(q->written, pages->begin + (from - pages->first) * page,
-                                pages->begin + (to - pages->first) * page, tracked->bits, from))
-            haul__atomic_store(&pages->has_failed, 1u);
-    }
-}
-
-/* Threads share the question: the system makes all processors of the process forget what it
- * protects again, some pages at a time, and waits for them. */
+/* One thread asks: sharing the ranges among threads did not pay (tests/bench/README.md). */
 void haul__find_written(haul_environment *e, haul__tracked *tracked)
 {
-    const size_t bits = tracked->words * 64, bytes = bits * tracked->page_bytes / TIMES_FASTER;
-    question q;
     size_t i;
     if (!tracked->words)
         return;
-    q.written = &e->written;
-    q.tracked = tracked;
     memset(tracked->bits, tracked->is_fresh ? 0xff : 0, tracked->words * sizeof *tracked->bits);
-    if (!tracked->is_fresh)
-        haul__pool_run(haul__context_pool(e->context, bytes), bytes, 0, bits, PIECE, ask, &q);
-    tracked->is_fresh = 0;
-    for (i = 0; i < tracked->list.count; i++) {
+    for (i = 0; i < tracked->list.count && !tracked->is_fresh; i++) {
         haul__tracked_pages *pages = &tracked->list.at[i];
-        if (!pages->has_failed)
-            continue;
-        haul__written_forget(&e->written, pages->begin, pages->end);
-        pages->begin = pages->end;
-        pages->has_failed = 0;
+        if (pages->begin < pages->end && !haul__written_take(&e->written, pages->begin, pages->end,
+                                                             tracked->bits, pages->first)) {
+            haul__written_forget(&e->written, pages->begin, pages->end);
+            pages->begin = pages->end;
+        }
     }
+    tracked->is_fresh = 0;
 }
 
 static int ends_by(const void *list, size_t i, uint64_t address)

@@ -8,8 +8,7 @@
 /* Whole pages of a range. */
 typedef struct haul__tracked_pages {
     uintptr_t begin, end; /* equal, if the system has ceased to tell */
-    size_t first;         /* bit, of a word of its own */
-    uint32_t has_failed;  /* in the question under way */
+    size_t first;         /* bit */
 } haul__tracked_pages;
 
 typedef struct haul__tracked {
@@ -25,7 +24,8 @@ void haul__untrack(haul_environment *e, haul__tracked *tracked);
 /* The bits become those of pages that may have been written since the last call; the first time,
  * all. */
 void haul__find_written(haul_environment *e, haul__tracked *tracked);
-/* How many of these bytes, from the first one on, it is known that nobody has written since then. */
+/* Of how many of these bytes, from the first one on, it is known that nobody has written to them
+ * since then. */
 size_t haul__unwritten_bytes(const haul__tracked *tracked, uintptr_t begin, size_t bytes);
 /* The bytes of the pages that may have been written. */
 size_t haul__written_bytes(const haul__tracked *tracked);

@@ -287,7 +287,7 @@ TEST(environment_tracking, whatever_happens_the_same_goes_to_the_device_as_witho
     finish_tracking();
 }
 
-/* Arrays of one group, long enough for threads to share the question which pages were written. */
+/* Arrays of one group, long enough for threads to share their pages. */
 enum { ARRAYS_LONG = 3 };
 static const size_t long_bytes[ARRAYS_LONG] = { LARGE(20, 3) * 1000000, 1200000,
                                                 LARGE(17, 2) * 1100000 };
@@ -323,13 +323,13 @@ static void write_some(random_source *dice, const long_arrays *l)
     int i;
     for (i = 0; i < ARRAYS_LONG; i++) {
         size_t at = random_below(dice, 2) ? 0 : (size_t)random_below(dice, 40 * PAGE);
-        for (; at < l->bytes[i]; at += 1 + (size_t)random_below(dice, 80 * PAGE))
+        for (; at < long_bytes[i]; at += 1 + (size_t)random_below(dice, 80 * PAGE))
             l->of[i][at]++;
-        l->of[i][l->bytes[i] - 1] += (unsigned char)random_below(dice, 2);
+        l->of[i][long_bytes[i] - 1] += (unsigned char)random_below(dice, 2);
     }
 }
 
-TEST(environment_tracking, threads_that_share_the_question_miss_no_page)
+TEST(environment_tracking, many_pages_of_several_ranges_are_passed_by_but_no_written_one)
 {
     random_source dice = random_start("tracked syncs of many pages");
     long_arrays l;
@@ -340,17 +340,17 @@ TEST(environment_tracking, threads_that_share_the_question_miss_no_page)
     for (round = 0; round < 8; round++) {
         write_some(&dice, &l);
         if (round == 5) { /* the system has forgotten the watch of one */
-            munmap(l.of[1], l.bytes[1]);
-            CHECK(map_bytes(l.of[1], l.bytes[1], MAP_PRIVATE | MAP_FIXED) == l.of[1]);
+            munmap(l.of[1], long_bytes[1]);
+            CHECK(map_bytes(l.of[1], long_bytes[1], MAP_PRIVATE | MAP_FIXED) == l.of[1]);
         }
         CHECK_STATUS(haul_environment_sync(env, NULL), HAUL_OK);
         for (i = 0; i < ARRAYS_LONG; i++)
-            CHECK_EQ(differ(l.of[i], l.bytes[i]), 0);
+            CHECK_EQ(differ(l.of[i], long_bytes[i]), 0);
     }
     finish();
     haul_type_free(&long_type);
     for (i = 0; i < ARRAYS_LONG; i++)
-        munmap(l.of[i], l.bytes[i]);
+        munmap(l.of[i], long_bytes[i]);
 }
 
 TEST(environment_tracking, two_environments_may_track_the_same_memory)
