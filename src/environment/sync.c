@@ -71,7 +71,7 @@ static int is_unwritten(const haul__digests *d, size_t page)
 }
 
 /* Of how many pages, from `page` on and before `last`, that is known. A large array is looked at
- * as one. */
+ * as one: each of its runs is as long as a page, so no other strip begins in the page of one. */
 static size_t count_unwritten(const haul__digests *d, size_t page, size_t last)
 {
     const haul__strip *strip = &d->strips.list.at[haul__strip_at(&d->strips, page * DIGEST_PAGE)];
@@ -79,7 +79,6 @@ static size_t count_unwritten(const haul__digests *d, size_t page, size_t last)
     if (strip->packed <= page * DIGEST_PAGE && strip->bytes == DIGEST_PAGE &&
         strip->host_stride == DIGEST_PAGE) {
         to = haul__runs_in(strip, page * DIGEST_PAGE, last * DIGEST_PAGE, &from);
-        to -= to == strip->count; /* behind the last run another strip may begin */
         if (from < to)
             return haul__unwritten_bytes(&d->tracked, strip->host + from * DIGEST_PAGE,
                                          (to - from) * DIGEST_PAGE) /

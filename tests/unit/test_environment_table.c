@@ -45,9 +45,11 @@ static void take_back(void *user, void *memory, size_t bytes)
 
 static uintptr_t step = 0x10000001u; /* from one range's delta to that of the next one */
 
+static int odd = NONE; /* a range whose delta is another one */
+
 static uintptr_t delta_of(int i)
 {
-    return (uintptr_t)i * step;
+    return (uintptr_t)i * step + (i == odd);
 }
 
 /* Is the byte found without a record of its page? */
@@ -298,7 +300,7 @@ static int are_in_rows(haul__present *table)
 TEST(environment_table, equal_ranges_at_equal_distances_need_no_record)
 {
     random_source random = random_start("rows of the present table");
-    int round, count, i;
+    int round, count, i, turn, is_amid;
     haul__present table;
     memset(&allocator, 0, sizeof allocator);
     allocator.allocate = give;
@@ -313,12 +315,18 @@ TEST(environment_table, equal_ranges_at_equal_distances_need_no_record)
         count = add_row(&table, &random, bytes, least + gap);
         CHECK(are_in_rows(&table));
         i = 1 + (int)random_below(&random, (size_t)count - 2);
+        is_amid = least + gap < 0x200 && ((ranges[i].begin & 0xfff) - 0x400) < 0x800;
         take_out(&table, i);
-        CHECK(!(are_in_rows(&table) && least + gap < 0x200 &&
-                ((ranges[i].begin & 0xfff) - 0x400) < 0x800)); /* amid many of a page */
-        CHECK(haul__present_add(&table, ranges[i].begin, bytes, delta_of(i), 7));
-        fill((size_t)(ranges[i].begin - BASE), bytes, i);
-        CHECK(are_in_rows(&table));
+        CHECK(!(are_in_rows(&table) && is_amid));
+        for (turn = 0; turn < 3; turn++) { /* of another delta, of another group, and as before */
+            odd = turn == 0 ? i : NONE;
+            ranges[i].group = turn == 1 ? 8 : 7;
+            CHECK(haul__present_add(&table, ranges[i].begin, bytes, delta_of(i), ranges[i].group));
+            fill((size_t)(ranges[i].begin - BASE), bytes, i);
+            CHECK(are_in_rows(&table) ? turn == 2 || !is_amid : turn < 2);
+            if (turn < 2)
+                take_out(&table, i);
+        }
         for (i = 0; i < count; i++)
             take_out(&table, i);
         CHECK_EQ(haul__present_next(&table, BASE, BASE + SPAN), BASE + SPAN);
