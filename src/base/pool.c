@@ -96,7 +96,7 @@ long haul__process(void)
 }
 
 /* Each thread has an errno of its own. */
-uintptr_t haul__thread(void)
+uintptr_t haul__thread_place(void)
 {
     return (uintptr_t)&errno;
 }

@@ -24,7 +24,15 @@ typedef void haul__pool_work(void *user, size_t number, size_t first, size_t end
 /* The number of this process; a child has another after a fork. */
 long haul__process(void);
 /* A number that only the calling thread has while it runs; not 0. */
-uintptr_t haul__thread(void);
+uintptr_t haul__thread_place(void); /* the same by a call */
+HAUL__INLINE uintptr_t haul__thread(void)
+{
+#ifdef HAUL__HAS_THREAD_ADDRESS
+    return haul__thread_address();
+#else
+    return haul__thread_place();
+#endif
+}
 /* The number of processors that this process may run on; at least 1. */
 unsigned haul__processors(void);
 

@@ -7,7 +7,7 @@
  * mapping must be private and without a file (PROCMAP_QUERY). The bits of soft-dirty pages would be
  * one set for the whole process, and many kernels are built without them.
  *
- * The call reads page tables: 128 MiB take 0.06 ms.
+ * The call reads page tables: 128 MiB take 0.03 ms.
  */
 #define _GNU_SOURCE
 #include "base/written.h"

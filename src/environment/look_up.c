@@ -6,19 +6,31 @@
 #include <stdio.h>
 
 #include "environment/look_up.h"
+#include "environment/present_find.h"
 #include "environment/standing.h"
 #include "base/index.h"
 #include "pack/plan.h"
 
-/* The other copy of a byte, or else of one past a range. */
-static void *other_of(const haul__present *table, uintptr_t address)
+HAUL__NOINLINE static void *other_elsewhere(const haul__present *table, uint32_t version,
+                                            uintptr_t word, const haul__page_entry *entry,
+                                            uintptr_t address)
 {
     haul__found_range found;
-    if (haul__present_find(table, address, &found))
+    if (haul__present_find_on(table, version, word, entry, address, &found))
         return (void *)(address + found.delta);
     if (address && haul__present_find(table, address - 1, &found))
         return (void *)(address + found.delta);
     return NULL;
+}
+
+/* The other copy of a byte, or else of one past a range. */
+HAUL__INLINE void *other_of(const haul__present *table, uintptr_t address)
+{
+    haul__glimpse glimpse;
+    haul__found_range found;
+    if (HAUL__LIKELY(haul__present_find_row(table, address, &found, &glimpse)))
+        return (void *)(address + found.delta);
+    return other_elsewhere(table, glimpse.version, glimpse.word, glimpse.entry, address);
 }
 
 void *haul_environment_device_pointer(const haul_environment *environment, const void *host)

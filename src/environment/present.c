@@ -1,8 +1,9 @@
 /* The present table: ranges come and go (present_records.h).
  *
- * A change makes the version odd while it writes records that readers may see. Ranges that begin
- * and end in one page come and go together: the page is changed once. A range alone takes a way of
- * its own (add_piece, remove_piece), which is a sixth shorter.
+ * A change makes the version odd while it writes records that readers may see. The page's entry is
+ * written anew, by its record. Ranges that begin and end in one page come and go together: the page
+ * is changed once. A range alone takes a way of its own (add_piece, remove_piece), which is a sixth
+ * shorter.
  */
 #include "environment/present_records.h"
 
@@ -13,9 +14,11 @@ struct haul__kept {
     size_t bytes;
 };
 
-#define SMALLEST 5u /* records have 2^5 bytes, or more */
+/* Sizes are powers of two, and these and a half. */
+#define SMALLEST 12u /* of records */
+#define BLOCK 16u    /* of blocks */
 #define SMALL_CHUNK ((size_t)4 << 10)
-#define LARGE_CHUNK ((size_t)1 << 20)
+#define LARGE_CHUNK (((size_t)4 << 20) - HAUL__LINE)
 
 void haul__present_open(haul__present *table, const haul_allocator *allocator)
 {
@@ -31,6 +34,11 @@ void haul__present_close(haul__present *table)
         haul__release(&table->allocator, kept, kept->bytes);
     }
     memset(table, 0, sizeof *table);
+}
+
+static size_t bytes_of(unsigned class)
+{
+    return (size_t)(2 + (class & 1)) << class / 2;
 }
 
 /* Memory that is kept until the table closes. */
@@ -49,26 +57,28 @@ static void *keep(haul__present *table, size_t bytes)
     return (unsigned char *)kept + HAUL__LINE;
 }
 
-static void *take(haul__present *table, unsigned class)
+/* Blocks lie side by side, apart from records: all of them have few pages of memory. */
+static void *take(haul__present *table, haul__fresh *fresh, unsigned class)
 {
-    const size_t bytes = (size_t)1 << class;
+    const size_t bytes = bytes_of(class);
     uintptr_t *record = (uintptr_t *)table->free[class];
-    size_t chunk = table->bytes < SMALL_CHUNK ? SMALL_CHUNK : table->bytes;
+    size_t chunk = fresh->bytes < SMALL_CHUNK ? SMALL_CHUNK : fresh->bytes;
     if (record) {
         table->free[class] = record[0];
         return record;
     }
     chunk = chunk > LARGE_CHUNK ? LARGE_CHUNK : chunk & ~(size_t)(HAUL__LINE - 1);
     chunk = chunk < bytes ? bytes : chunk;
-    if ((size_t)(table->fresh_end - table->fresh) < bytes) {
+    if ((size_t)(fresh->end - fresh->at) < bytes) {
         unsigned char *more = keep(table, chunk);
         if (!more)
             return NULL;
-        table->fresh = more;
-        table->fresh_end = more + chunk;
+        fresh->at = more;
+        fresh->end = more + chunk;
+        fresh->bytes += chunk;
     }
-    record = (uintptr_t *)(void *)table->fresh;
-    table->fresh += bytes;
+    record = (uintptr_t *)(void *)fresh->at;
+    fresh->at += bytes;
     return record;
 }
 
@@ -96,11 +106,11 @@ static void end_change(haul__present *table)
 
 /* ---- The directory. */
 
-static int is_empty(const uintptr_t *pages)
+static int is_empty(const haul__page_entry *pages)
 {
     unsigned i;
     for (i = 0; i < HAUL__PRESENT_PAGES; i++)
-        if (pages[i])
+        if (pages[i].word)
             return 0;
     return 1;
 }
@@ -121,8 +131,8 @@ static haul__directory *grow(haul__present *table)
     begin_change(table);
     for (i = 0; old && i <= old->mask; i++) {
         const haul__present_slot *from = &old->slots[i];
-        if (from->block && is_empty((const uintptr_t *)from->pages)) {
-            give_back(table, (void *)from->pages, 7);
+        if (from->block && is_empty((const haul__page_entry *)from->pages)) {
+            give_back(table, (void *)from->pages, BLOCK);
         } else if (from->block) {
             made->slots[haul__present_slot_of(made, from->block)] = *from;
             made->used++;
@@ -133,29 +143,29 @@ static haul__directory *grow(haul__present *table)
     return made;
 }
 
-/* The words of the pages of a block, made if there are none. NULL: out of memory. */
-static uintptr_t *find_pages(haul__present *table, uintptr_t address)
+/* The pages of a block, made if there are none. NULL: out of memory. */
+static haul__page_entry *find_pages(haul__present *table, uintptr_t address)
 {
     const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
     haul__directory *directory = (haul__directory *)table->directory;
     haul__present_slot *at =
         directory ? &directory->slots[haul__present_slot_of(directory, block)] : NULL;
-    uintptr_t *pages;
+    haul__page_entry *pages;
     unsigned i;
     if (at && at->block)
-        return (uintptr_t *)at->pages;
+        return (haul__page_entry *)at->pages;
     if (!directory || 2 * directory->used >= directory->mask) {
         directory = grow(table);
         if (!directory)
             return NULL;
     }
-    pages = take(table, 7);
+    pages = take(table, &table->blocks, BLOCK);
     if (!pages)
         return NULL;
     at = &directory->slots[haul__present_slot_of(directory, block)];
     begin_change(table);
     for (i = 0; i < HAUL__PRESENT_PAGES; i++)
-        SET(pages[i], (uintptr_t)0);
+        SET(pages[i].word, (uintptr_t)0);
     SET(at->pages, (uintptr_t)pages);
     SET(at->block, block);
     end_change(table);
@@ -163,15 +173,18 @@ static uintptr_t *find_pages(haul__present *table, uintptr_t address)
     return pages;
 }
 
-/* The same. Ranges come and go in order of address, so it often is the last one again. */
-static uintptr_t *pages_of(haul__present *table, uintptr_t address)
+/* The page of an address, made if there is none. Ranges come and go in order of address, so its
+ * block often is the last one again. NULL: out of memory. */
+static haul__page_entry *page_of(haul__present *table, uintptr_t address)
 {
     const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
+    haul__page_entry *pages;
     if (table->last_block != block) {
         table->last_pages = (uintptr_t)find_pages(table, address);
         table->last_block = table->last_pages ? block : 0;
     }
-    return (uintptr_t *)table->last_pages;
+    pages = (haul__page_entry *)table->last_pages;
+    return pages ? &pages[haul__present_page_of(address)] : NULL;
 }
 
 /* ---- Pages. */
@@ -216,44 +229,7 @@ HAUL__INLINE haul__page_piece piece_of(const haul__covered *range, int by_device
 
 static size_t room_of(unsigned class)
 {
-    return (((size_t)1 << class) - sizeof(haul__present_page)) / sizeof(haul__page_piece);
-}
-
-/* Writes the bits of a page by its pieces. */
-static void index_page(haul__present_page *p)
-{
-    uint32_t bits[HAUL__PRESENT_PARTS] = { 0 }, i;
-    uint16_t in[HAUL__PRESENT_PARTS] = { 0 }, before[HAUL__PRESENT_PARTS];
-    uint32_t is_crowded = 0, part;
-    for (i = 0; i < p->count; i++) {
-        const unsigned unit = haul__first_of(p->pieces[i].place) >> HAUL__PRESENT_UNIT;
-        const uint32_t bit = (uint32_t)1 << unit % 32;
-        is_crowded |= bits[unit / 32] & bit ? 1u : 0u;
-        bits[unit / 32] |= bit;
-        in[unit / 32]++;
-    }
-    for (part = 0, i = 0; part < HAUL__PRESENT_PARTS; i += in[part], part++)
-        before[part] = (uint16_t)i;
-    for (part = 0; part < HAUL__PRESENT_PARTS; part++) {
-        SET(p->bits[part], bits[part]);
-        SET(p->before[part], before[part]);
-    }
-    SET(p->is_crowded, is_crowded);
-}
-
-/* Sets or clears the bit of a piece that has come or gone. A crowded page is indexed as a whole. */
-static void index_piece(haul__present_page *p, unsigned first, int has_come)
-{
-    const unsigned unit = first >> HAUL__PRESENT_UNIT;
-    const uint32_t bit = (uint32_t)1 << unit % 32;
-    unsigned part;
-    if (p->is_crowded || (has_come && (p->bits[unit / 32] & bit))) {
-        index_page(p);
-        return;
-    }
-    SET(p->bits[unit / 32], p->bits[unit / 32] ^ bit);
-    for (part = unit / 32 + 1; part < HAUL__PRESENT_PARTS; part++)
-        SET(p->before[part], (uint16_t)(p->before[part] + (has_come ? 1 : -1)));
+    return (bytes_of(class) - sizeof(haul__present_page)) / sizeof(haul__page_piece);
 }
 
 static void put_piece(haul__present_page *p, uint32_t at, const haul__page_piece *one)
@@ -263,17 +239,82 @@ static void put_piece(haul__present_page *p, uint32_t at, const haul__page_piece
     SET(p->pieces[at].group, one->group);
 }
 
-/* A page record with room for `more` pieces, in place of the word's. NULL: out of memory. */
-static haul__present_page *with_room(haul__present *table, uintptr_t *word, size_t more)
+/* The bits of a page by its pieces; 0: two begin in one granule. */
+HAUL__HOT static int bits_of(const haul__present_page *p, haul__page_bits *bits)
 {
-    haul__present_page *old = (haul__present_page *)*word, *made;
-    unsigned class = old ? old->class : 7;
+    const uint32_t count = p->count;
+    uint32_t i, part, crowded = 0, before = 0;
+    memset(bits, 0, sizeof *bits);
+    for (i = 0; i < count; i++) {
+        const unsigned unit = haul__first_of(p->pieces[i].place) >> HAUL__PRESENT_UNIT;
+        const uint32_t bit = (uint32_t)1 << unit % 32;
+        crowded |= bits->of[unit / 32] & bit;
+        bits->of[unit / 32] |= bit;
+    }
+    for (part = 0; part < HAUL__PRESENT_PARTS; part++) {
+        bits->before[part] = (uint8_t)before;
+        before += haul__bits32(bits->of[part]);
+    }
+    return !crowded;
+}
+
+static void set_row(haul__page_entry *entry, const haul__page_row *row)
+{
+    SET(entry->as.row.delta, row->delta);
+    SET(entry->as.row.group, row->group);
+    SET(entry->as.row.shape, row->shape);
+    SET(entry->as.row.inverse, row->inverse);
+    SET(entry->as.row.begin, row->begin);
+    SET(entry->as.row.step, row->step);
+}
+
+static void set_bits(haul__page_entry *entry, const haul__page_bits *bits)
+{
+    unsigned part;
+    for (part = 0; part < HAUL__PRESENT_PARTS; part++) {
+        SET(entry->as.bits.of[part], bits->of[part]);
+        SET(entry->as.bits.before[part], bits->before[part]);
+    }
+}
+
+/* Writes the entry of a page by its record. */
+static void index_page(haul__page_entry *entry, const haul__present_page *p)
+{
+    const uint32_t last = p->pieces[p->count - 1].place;
+    uintptr_t flags = HAUL__PRESENT_CROWDED;
+    haul__page_row row;
+    haul__page_bits bits;
+    if (haul__present_row(p->pieces, p->count, &row)) {
+        flags = HAUL__PRESENT_ROW | (last & HAUL__PRESENT_GOES_ON ? HAUL__PRESENT_ROW_GOES_ON : 0);
+        set_row(entry, &row);
+    } else if (bits_of(p, &bits)) {
+        flags = 0;
+        set_bits(entry, &bits);
+    }
+    SET(entry->word, (uintptr_t)p | flags);
+}
+
+/* One range covers the page and goes on behind it. */
+static void set_whole(haul__page_entry *entry, uintptr_t delta, uint32_t group)
+{
+    haul__page_row row = { 0, 0, (uint32_t)HAUL__PRESENT_SPAN - 1, 0, 0, 0 };
+    row.delta = delta;
+    row.group = group;
+    set_row(entry, &row);
+    SET(entry->word, HAUL__PRESENT_ROW | HAUL__PRESENT_ROW_GOES_ON);
+}
+
+/* A page record with room for `more` pieces, in place of the entry's. NULL: out of memory. */
+static haul__present_page *with_room(haul__present *table, haul__page_entry *entry, size_t more)
+{
+    haul__present_page *old = haul__present_record_of(entry->word), *made;
+    unsigned class = old ? old->class : SMALLEST;
     uint32_t i;
     while (room_of(class) < (old ? old->count : 0) + more)
         class += 1;
     if (old && class == old->class)
         return old;
-    made = take(table, class);
+    made = take(table, &table->records, class);
     if (!made)
         return NULL;
     begin_change(table);
@@ -281,17 +322,16 @@ static haul__present_page *with_room(haul__present *table, uintptr_t *word, size
     SET(made->class, class);
     for (i = 0; i < made->count; i++)
         put_piece(made, i, &old->pieces[i]);
-    index_page(made);
-    SET(*word, (uintptr_t)made);
+    SET(entry->word, (uintptr_t)made | (entry->word & HAUL__PRESENT_FLAGS));
     if (old)
         give_back(table, old, old->class);
     end_change(table);
     return made;
 }
 
-static int add_piece(haul__present *table, uintptr_t *word, const haul__page_piece *one)
+static int add_piece(haul__present *table, haul__page_entry *entry, const haul__page_piece *one)
 {
-    haul__present_page *p = with_room(table, word, 1);
+    haul__present_page *p = with_room(table, entry, 1);
     uint32_t at;
     if (!p)
         return 0;
@@ -301,62 +341,56 @@ static int add_piece(haul__present *table, uintptr_t *word, const haul__page_pie
         put_piece(p, at, &p->pieces[at - 1]);
     put_piece(p, at, one);
     SET(p->count, p->count + 1);
-    index_piece(p, haul__first_of(one->place), 1);
+    index_page(entry, p);
     end_change(table);
     return 1;
-}
-
-/* Sets the bits of a page. */
-HAUL__INLINE void set_bits(haul__present_page *p, const uint32_t *bits)
-{
-    uint32_t before = 0, part;
-    for (part = 0; part < HAUL__PRESENT_PARTS; part++) {
-        SET(p->bits[part], bits[part]);
-        SET(p->before[part], (uint16_t)before);
-        before += haul__bits32(bits[part]);
-    }
 }
 
 /* Merges the pieces of `count` ranges of a list into a page, from the last one on. */
 HAUL__HOT static void merge_pieces(haul__present_page *p, const haul__covered *ranges, size_t count,
                                    int by_device, uint32_t group)
 {
-    uint32_t bits[HAUL__PRESENT_PARTS], old = p->count, to = old + (uint32_t)count,
-                                        is_crowded = p->is_crowded;
-    size_t left;
-    memcpy(bits, p->bits, sizeof bits);
+    uint32_t old = p->count, to = old + (uint32_t)count;
+    size_t left = count;
     SET(p->count, to);
-    for (left = count; left > 0; left--) {
+    while (left > 0) {
         const haul__page_piece one = piece_of(&ranges[left - 1], by_device, group);
-        const uint32_t first = haul__first_of(one.place), unit = first >> HAUL__PRESENT_UNIT,
-                       bit = (uint32_t)1 << unit % 32;
-        for (; old > 0 && haul__first_of(p->pieces[old - 1].place) > first; old--)
+        for (; old > 0 && haul__first_of(p->pieces[old - 1].place) > haul__first_of(one.place);
+             old--)
             put_piece(p, --to, &p->pieces[old - 1]);
         put_piece(p, --to, &one);
-        is_crowded |= bits[unit / 32] & bit;
-        bits[unit / 32] |= bit;
+        left--;
     }
-    if (is_crowded)
-        index_page(p);
-    else
-        set_bits(p, bits);
 }
 
-static int add_pieces(haul__present *table, uintptr_t *word, const haul__covered *ranges,
+static int add_pieces(haul__present *table, haul__page_entry *entry, const haul__covered *ranges,
                       size_t count, int by_device, uint32_t group)
 {
-    haul__present_page *p = with_room(table, word, count);
+    haul__present_page *p = with_room(table, entry, count);
     if (!p)
         return 0;
     begin_change(table);
     merge_pieces(p, ranges, count, by_device, group);
+    index_page(entry, p);
     end_change(table);
     return 1;
 }
 
-static void remove_piece(haul__present *table, uintptr_t *word, unsigned first)
+/* The record of a page has lost pieces. */
+static void end_removal(haul__present *table, haul__page_entry *entry)
 {
-    haul__present_page *p = (haul__present_page *)*word;
+    haul__present_page *p = haul__present_record_of(entry->word);
+    if (p->count) {
+        index_page(entry, p);
+    } else {
+        SET(entry->word, (uintptr_t)0);
+        give_back(table, p, p->class);
+    }
+}
+
+static void remove_piece(haul__present *table, haul__page_entry *entry, unsigned first)
+{
+    haul__present_page *p = haul__present_record_of(entry->word);
     uint32_t i = p->count - 1;
     while (haul__first_of(p->pieces[i].place) != first)
         i--;
@@ -364,19 +398,15 @@ static void remove_piece(haul__present *table, uintptr_t *word, unsigned first)
     for (; i + 1 < p->count; i++)
         put_piece(p, i, &p->pieces[i + 1]);
     SET(p->count, p->count - 1);
-    index_piece(p, first, 0);
-    if (!p->count) {
-        SET(*word, (uintptr_t)0);
-        give_back(table, p, p->class);
-    }
+    end_removal(table, entry);
     end_change(table);
 }
 
 /* Takes the pieces of `count` ranges of a list out of a page. */
-static void remove_pieces(haul__present *table, uintptr_t *word, const haul__covered *ranges,
-                          size_t count, int by_device)
+static void remove_pieces(haul__present *table, haul__page_entry *entry,
+                          const haul__covered *ranges, size_t count, int by_device)
 {
-    haul__present_page *p = (haul__present_page *)*word;
+    haul__present_page *p = haul__present_record_of(entry->word);
     uint32_t i, kept = 0;
     size_t gone = 0;
     begin_change(table);
@@ -388,11 +418,7 @@ static void remove_pieces(haul__present *table, uintptr_t *word, const haul__cov
             put_piece(p, kept++, &p->pieces[i]);
     }
     SET(p->count, kept);
-    index_page(p);
-    if (!kept) {
-        SET(*word, (uintptr_t)0);
-        give_back(table, p, p->class);
-    }
+    end_removal(table, entry);
     end_change(table);
 }
 
@@ -401,56 +427,35 @@ static void remove_pieces(haul__present *table, uintptr_t *word, const haul__cov
 /* Removes the range from its pages before `until`. */
 static void remove_until(haul__present *table, uintptr_t begin, uintptr_t end, uintptr_t until)
 {
-    uintptr_t at, *pages = NULL, *word, whole = 0;
+    uintptr_t at;
     for (at = begin & ~(HAUL__PRESENT_SPAN - 1); at < until; at += HAUL__PRESENT_SPAN) {
-        if (!pages || (at & (((uintptr_t)1 << HAUL__PRESENT_BLOCK) - 1)) == 0)
-            pages = pages_of(table, at);
-        word = &pages[at >> HAUL__PRESENT_SHIFT & (HAUL__PRESENT_PAGES - 1)];
+        haul__page_entry *entry = page_of(table, at);
         if (covers(begin, end, at)) {
-            whole = *word;
             begin_change(table);
-            SET(*word, (uintptr_t)0);
+            SET(entry->word, (uintptr_t)0);
             end_change(table);
         } else {
-            remove_piece(table, word, begin > at ? (unsigned)(begin - at) : 0);
+            remove_piece(table, entry, begin > at ? (unsigned)(begin - at) : 0);
         }
     }
-    if (!whole)
-        return;
-    begin_change(table);
-    give_back(table, (void *)(whole - 1), SMALLEST);
-    end_change(table);
 }
 
 int haul__present_add(haul__present *table, uintptr_t begin, size_t bytes, uintptr_t delta,
                       uint32_t group)
 {
     const uintptr_t end = begin + bytes;
-    uintptr_t at, *pages = NULL, *word;
-    haul__page_piece *whole = NULL;
+    uintptr_t at;
     for (at = begin & ~(HAUL__PRESENT_SPAN - 1); at < end; at += HAUL__PRESENT_SPAN) {
         const haul__page_piece one = piece_in(begin, end, at, delta, group);
-        int is_added = 0;
-        if (!pages || (at & (((uintptr_t)1 << HAUL__PRESENT_BLOCK) - 1)) == 0)
-            pages = pages_of(table, at);
-        word = pages ? &pages[at >> HAUL__PRESENT_SHIFT & (HAUL__PRESENT_PAGES - 1)] : NULL;
-        if (word && !covers(begin, end, at)) {
-            is_added = add_piece(table, word, &one);
-        } else if (word) {
-            if (!whole)
-                whole = take(table, SMALLEST);
-            is_added = whole != NULL;
-        }
-        if (!is_added) {
+        haul__page_entry *entry = page_of(table, at);
+        if (!entry || (!covers(begin, end, at) && !add_piece(table, entry, &one))) {
             remove_until(table, begin, end, at);
             return 0;
         }
         if (!covers(begin, end, at))
             continue;
         begin_change(table);
-        SET(whole->delta, delta);
-        SET(whole->group, group);
-        SET(*word, (uintptr_t)whole + 1);
+        set_whole(entry, delta, group);
         end_change(table);
     }
     return 1;
@@ -484,10 +489,7 @@ void haul__present_remove_all(haul__present *table, const haul__covered *ranges,
         const uintptr_t begin = begin_of(&ranges[i], by_device);
         together = count_together(ranges + i, count - i, by_device);
         if (together > 1) {
-            remove_pieces(
-                table,
-                &pages_of(table, begin)[begin >> HAUL__PRESENT_SHIFT & (HAUL__PRESENT_PAGES - 1)],
-                ranges + i, together, by_device);
+            remove_pieces(table, page_of(table, begin), ranges + i, together, by_device);
         } else {
             together = 1;
             haul__present_remove(table, begin, ranges[i].bytes);
@@ -502,15 +504,11 @@ int haul__present_add_all(haul__present *table, const haul__covered *ranges, siz
     for (i = 0; i < count; i += together) {
         const uintptr_t begin = begin_of(&ranges[i], by_device),
                         delta = ranges[i].device - ranges[i].begin;
-        uintptr_t *pages;
         int is_added;
         together = count_together(ranges + i, count - i, by_device);
         if (together > 1) {
-            pages = pages_of(table, begin);
-            is_added =
-                pages &&
-                add_pieces(table, &pages[begin >> HAUL__PRESENT_SHIFT & (HAUL__PRESENT_PAGES - 1)],
-                           ranges + i, together, by_device, group);
+            haul__page_entry *entry = page_of(table, begin);
+            is_added = entry && add_pieces(table, entry, ranges + i, together, by_device, group);
         } else {
             together = 1;
             is_added = haul__present_add(table, begin, ranges[i].bytes,

@@ -8,15 +8,21 @@
 
 #include "base/memory.h"
 
+/* Memory that no record has had yet. */
+typedef struct haul__fresh {
+    unsigned char *at, *end;
+    size_t bytes; /* that were ever fresh */
+} haul__fresh;
+
 typedef struct haul__present {
     haul_allocator allocator;
     uint32_t version;    /* odd while records change; atomic, like all that readers read */
     uintptr_t directory; /* of a haul__directory; 0: the table is empty */
     uintptr_t last_block, last_pages; /* that the writer found last; 0: none */
     struct haul__kept *kept;
-    unsigned char *fresh, *fresh_end; /* memory that no record has had yet */
-    uintptr_t free[20];               /* records by size, linked through their first words */
-    size_t bytes;                     /* host memory, all of it kept until the table closes */
+    haul__fresh blocks, records;
+    uintptr_t free[34]; /* by size, linked through their first words */
+    size_t bytes;       /* host memory, all of it kept until the table closes */
 } haul__present;
 
 /* A range that is on the device in one piece. */

@@ -4,10 +4,10 @@
  * begins again if it has changed. The thread that may change the table reads the same records
  * without the version (`held`).
  */
-#include "environment/present_records.h"
+#include "environment/present_find.h"
 #include "base/pool.h"
 
-#define GET(place) haul__atomic_load(&(place))
+#define GET(place) HAUL__GET(place)
 
 enum { ABSENT, THERE, CHANGED };
 
@@ -17,11 +17,11 @@ HAUL__INLINE int has_changed(const haul__present *table, uint32_t version)
 }
 
 /* How many pieces begin in the granule of a byte or before it. */
-HAUL__INLINE uint32_t count_begun(const haul__present_page *p, unsigned byte)
+HAUL__INLINE uint32_t count_begun(const haul__page_bits *bits, unsigned byte)
 {
     const unsigned unit = byte >> HAUL__PRESENT_UNIT;
-    return GET(p->before[unit / 32]) +
-           haul__bits32(GET(p->bits[unit / 32]) & (UINT32_MAX >> (31 - unit % 32)));
+    return GET(bits->before[unit / 32]) +
+           haul__bits32(GET(bits->of[unit / 32]) & (UINT32_MAX >> (31 - unit % 32)));
 }
 
 /* The same in a crowded page: how many begin at the byte or before it. */
@@ -47,16 +47,19 @@ HAUL__INLINE void copy_piece(haul__page_piece *to, const haul__page_piece *from)
 
 /* Reads the piece of a page that may hold a byte, the last one that begins at or before it.
  * is_held: nobody changes the table meanwhile. */
-HAUL__INLINE int read_page(const haul__present *table, uint32_t version,
-                           const haul__present_page *p, unsigned byte, int is_held,
+HAUL__INLINE int read_page(const haul__present *table, uint32_t version, uintptr_t word,
+                           const haul__page_entry *entry, unsigned byte, int is_held,
                            haul__page_piece *found)
 {
-    uint32_t i = count_begun(p, byte);
-    if (HAUL__UNLIKELY(GET(p->is_crowded))) {
+    const haul__present_page *p = haul__present_record_of(word);
+    uint32_t i;
+    if (HAUL__UNLIKELY(word & HAUL__PRESENT_CROWDED)) {
         const uint32_t count = GET(p->count);
         if (!is_held && has_changed(table, version))
             return CHANGED;
         i = search(p, count, byte);
+    } else {
+        i = count_begun(&entry->as.bits, byte);
     }
     if (!is_held && has_changed(table, version))
         return CHANGED;
@@ -69,57 +72,6 @@ HAUL__INLINE int read_page(const haul__present *table, uint32_t version,
     return i > 0 && byte <= haul__last_of(found->place) ? THERE : ABSENT;
 }
 
-/* The word of an address's page: *word, 0 if nothing is there. */
-HAUL__INLINE int read_word(const haul__present *table, uint32_t version, uintptr_t address,
-                           uintptr_t *word)
-{
-    const haul__directory *directory = (const haul__directory *)GET(table->directory);
-    const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
-    uintptr_t pages = 0, found;
-    size_t at;
-    *word = 0;
-    if (!directory)
-        return ABSENT;
-    at = (size_t)(haul__hash(block) >> 32) & directory->mask;
-    while ((found = GET(directory->slots[at].block)) != 0 && found != block)
-        at = (at + 1) & directory->mask;
-    if (found)
-        pages = GET(directory->slots[at].pages);
-    if (has_changed(table, version))
-        return CHANGED;
-    if (!pages)
-        return ABSENT;
-    *word =
-        GET(((const uintptr_t *)pages)[address >> HAUL__PRESENT_SHIFT & (HAUL__PRESENT_PAGES - 1)]);
-    if (has_changed(table, version))
-        return CHANGED;
-    return *word ? THERE : ABSENT;
-}
-
-/* The piece of a page that one range covers. */
-HAUL__INLINE void read_whole(uintptr_t word, haul__page_piece *found)
-{
-    const haul__page_piece *whole = (const haul__page_piece *)(word - 1);
-    found->delta = GET(whole->delta);
-    found->group = GET(whole->group);
-    found->place = (uint32_t)(HAUL__PRESENT_SPAN - 1) << HAUL__PRESENT_LAST | HAUL__PRESENT_BEGUN |
-                   HAUL__PRESENT_GOES_ON;
-}
-
-HAUL__INLINE int read_piece(const haul__present *table, uint32_t version, uintptr_t address,
-                            haul__page_piece *found)
-{
-    uintptr_t word;
-    int there = version & 1 ? CHANGED : read_word(table, version, address, &word);
-    if (there != THERE)
-        return there;
-    if (!(word & 1))
-        return read_page(table, version, (const haul__present_page *)word,
-                         (unsigned)(address & (HAUL__PRESENT_SPAN - 1)), 0, found);
-    read_whole(word, found);
-    return has_changed(table, version) ? CHANGED : THERE;
-}
-
 static void tell(haul__found_range *found, uintptr_t address, const haul__page_piece *one)
 {
     found->delta = one->delta;
@@ -128,16 +80,43 @@ static void tell(haul__found_range *found, uintptr_t address, const haul__page_p
     found->goes_on = (one->place & HAUL__PRESENT_GOES_ON) != 0;
 }
 
+HAUL__INLINE int read_uneven(const haul__present *table, uint32_t version, uintptr_t word,
+                             const haul__page_entry *entry, uintptr_t address, int is_held,
+                             haul__found_range *found)
+{
+    const unsigned byte = (unsigned)(address & (HAUL__PRESENT_SPAN - 1));
+    haul__page_piece one = { 0, 0, 0 };
+    const int there = read_page(table, version, word, entry, byte, is_held, &one);
+    if (there == THERE)
+        tell(found, address, &one);
+    return there;
+}
+
+HAUL__INLINE int find_once(const haul__present *table, uintptr_t address, haul__found_range *found)
+{
+    const uint32_t version = GET(table->version);
+    const haul__page_entry *entry = version & 1 ? NULL : haul__present_entry(table, address);
+    const uintptr_t word = entry ? GET(entry->word) : 0;
+    int there = ABSENT;
+    if (version & 1)
+        return CHANGED;
+    if (word & HAUL__PRESENT_ROW)
+        there = haul__present_in_row(entry, word, address, found) ? THERE : ABSENT;
+    if (has_changed(table, version))
+        return CHANGED;
+    return !word || word & HAUL__PRESENT_ROW
+               ? there
+               : read_uneven(table, version, word, entry, address, 0, found);
+}
+
 HAUL__HOT static int find(const haul__present *table, uintptr_t address, haul__found_range *found)
 {
     unsigned spins = 0;
-    haul__page_piece one = { 0, 0, 0 };
-    int there = read_piece(table, GET(table->version), address, &one);
+    int there = find_once(table, address, found);
     while (HAUL__UNLIKELY(there == CHANGED)) {
         haul__pool_rest(&spins);
-        there = read_piece(table, GET(table->version), address, &one);
+        there = find_once(table, address, found);
     }
-    tell(found, address, &one);
     return there == THERE;
 }
 
@@ -146,89 +125,83 @@ int haul__present_find(const haul__present *table, uintptr_t address, haul__foun
     return find(table, address, found);
 }
 
-/* The words of an address's block; NULL: there are none. Nobody changes the table meanwhile. */
-static HAUL__NOINLINE const uintptr_t *other_pages_held(haul__present *table, uintptr_t block)
+HAUL__HOT static int find_on(const haul__present *table, uint32_t version, uintptr_t word,
+                             const haul__page_entry *entry, uintptr_t address,
+                             haul__found_range *found)
 {
-    const haul__directory *directory = (const haul__directory *)table->directory;
-    const haul__present_slot *at =
-        directory ? &directory->slots[haul__present_slot_of(directory, block)] : NULL;
-    if (!at || !at->block)
-        return NULL;
-    table->last_block = block;
-    table->last_pages = at->pages;
-    return (const uintptr_t *)at->pages;
+    int there = CHANGED;
+    if (word && !(word & HAUL__PRESENT_ROW) && !(version & 1) && !has_changed(table, version))
+        there = read_uneven(table, version, word, entry, address, 0, found);
+    return HAUL__LIKELY(there != CHANGED) ? there == THERE : find(table, address, found);
 }
 
-/* The same. Addresses come close together, so it often is the last one again. */
-HAUL__INLINE const uintptr_t *pages_held(haul__present *table, uintptr_t address)
+int haul__present_find_on(const haul__present *table, uint32_t version, uintptr_t word,
+                          const haul__page_entry *entry, uintptr_t address,
+                          haul__found_range *found)
+{
+    return find_on(table, version, word, entry, address, found);
+}
+
+/* The entry of an address's page; NULL: there is none. Nobody changes the table meanwhile. */
+static const haul__page_entry *entry_held(haul__present *table, uintptr_t address)
 {
     const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
-    return HAUL__LIKELY(table->last_block == block) ? (const uintptr_t *)table->last_pages
-                                                    : other_pages_held(table, block);
+    const haul__directory *directory = (const haul__directory *)table->directory;
+    if (table->last_block != block) {
+        const haul__present_slot *at =
+            directory ? &directory->slots[haul__present_slot_of(directory, block)] : NULL;
+        if (!at || !at->block)
+            return NULL;
+        table->last_block = block;
+        table->last_pages = at->pages;
+    }
+    return (const haul__page_entry *)table->last_pages + haul__present_page_of(address);
 }
 
-/* The word of an address's page; 0: nothing is there. Nobody changes the table meanwhile. */
-HAUL__INLINE uintptr_t word_held(haul__present *table, uintptr_t address)
+/* In a page that nobody changes meanwhile. */
+HAUL__HOT static int find_in_page(uintptr_t word, const haul__page_entry *entry, uintptr_t address,
+                                  haul__found_range *found)
 {
-    const uintptr_t *pages = pages_held(table, address);
-    return pages ? pages[address >> HAUL__PRESENT_SHIFT & (HAUL__PRESENT_PAGES - 1)] : 0;
-}
-
-HAUL__HOT static int find_held(haul__present *table, uintptr_t address, haul__found_range *found)
-{
-    const uintptr_t word = word_held(table, address);
-    haul__page_piece one;
-    if (!word)
-        return 0;
-    if (word & 1)
-        read_whole(word, &one);
-    else if (read_page(NULL, 0, (const haul__present_page *)word,
-                       (unsigned)(address & (HAUL__PRESENT_SPAN - 1)), 1, &one) != THERE)
-        return 0;
-    tell(found, address, &one);
-    return 1;
+    return read_uneven(NULL, 0, word, entry, address, 1, found) == THERE;
 }
 
 int haul__present_find_held(haul__present *table, uintptr_t address, haul__found_range *found)
 {
-    return find_held(table, address, found);
+    const haul__page_entry *entry = entry_held(table, address);
+    const uintptr_t word = entry ? entry->word : 0;
+    if (word & HAUL__PRESENT_ROW)
+        return haul__present_in_row(entry, word, address, found);
+    return word && find_in_page(word, entry, address, found);
 }
 
-/* How many pieces end before a byte; or one fewer. */
-HAUL__INLINE uint32_t count_before(const haul__present_page *p, unsigned byte)
+/* In the record of a page, at that version. */
+HAUL__INLINE unsigned next_in_record(const haul__present *table, uint32_t version,
+                                     const haul__present_page *p, unsigned byte)
 {
-    const unsigned unit = byte >> HAUL__PRESENT_UNIT;
-    const uint32_t before =
-        GET(p->before[unit / 32]) +
-        haul__bits32(GET(p->bits[unit / 32]) & (((uint32_t)1 << unit % 32) - 1));
-    return before > 0 && !GET(p->is_crowded) ? before - 1 : 0;
+    const uint32_t count = GET(p->count);
+    uint32_t i;
+    if (has_changed(table, version))
+        return byte;
+    i = search(p, count, byte);
+    if (i > 0 && haul__last_of(GET(p->pieces[i - 1].place)) >= byte)
+        return byte;
+    return i < count ? haul__first_of(GET(p->pieces[i].place)) : (unsigned)HAUL__PRESENT_SPAN;
 }
 
 /* The first byte of a page, from that of the address on, that lies in a range;
  * HAUL__PRESENT_SPAN: there is none. */
-HAUL__HOT static unsigned next_in_page(const haul__present *table, uint32_t version,
-                                       uintptr_t address, int *has_changed_meanwhile)
+static unsigned next_in_page(const haul__present *table, uint32_t version, uintptr_t address,
+                             int *has_changed_meanwhile)
 {
     const unsigned byte = (unsigned)(address & (HAUL__PRESENT_SPAN - 1));
-    unsigned next = (unsigned)HAUL__PRESENT_SPAN;
-    uintptr_t word;
-    const haul__present_page *p;
-    uint32_t i, count;
-    int there = version & 1 ? CHANGED : read_word(table, version, address, &word);
-    if (there == THERE && (word & 1))
-        return byte;
-    if (there == THERE) {
-        p = (const haul__present_page *)word;
-        count = GET(p->count);
-        i = count_before(p, byte);
-        there = has_changed(table, version) ? CHANGED : THERE;
-        for (; there == THERE && i < count && next == HAUL__PRESENT_SPAN; i++) {
-            const uint32_t place = GET(p->pieces[i].place);
-            if (haul__last_of(place) >= byte)
-                next = haul__first_of(place) > byte ? haul__first_of(place) : byte;
-        }
+    const haul__page_entry *entry = version & 1 ? NULL : haul__present_entry(table, address);
+    const uintptr_t word = entry ? GET(entry->word) : 0;
+    unsigned next = word ? byte : (unsigned)HAUL__PRESENT_SPAN;
+    *has_changed_meanwhile = version & 1 || has_changed(table, version);
+    if (!*has_changed_meanwhile && haul__present_record_of(word)) {
+        next = next_in_record(table, version, haul__present_record_of(word), byte);
+        *has_changed_meanwhile = has_changed(table, version);
     }
-    *has_changed_meanwhile = there == CHANGED || has_changed(table, version);
     return next;
 }
 
@@ -260,8 +233,9 @@ HAUL__HOT static size_t count_clear(const haul__present_page *p, const haul__cov
                                     size_t count)
 {
     const uintptr_t page_at = ranges->begin & ~(HAUL__PRESENT_SPAN - 1);
-    const uint32_t pieces = p->count;
-    uint32_t k = count_before(p, (unsigned)(ranges->begin - page_at));
+    const uint32_t pieces = p->count,
+                   begun = search(p, pieces, (unsigned)(ranges->begin - page_at));
+    uint32_t k = begun > 0 ? begun - 1 : 0;
     size_t i;
     for (i = 0; i < count; i++) {
         const uintptr_t first = ranges[i].begin - page_at, bytes = ranges[i].bytes;
@@ -281,11 +255,10 @@ size_t haul__present_count_clear(haul__present *table, const haul__covered *rang
 {
     size_t i = 0;
     while (i < count) {
-        const uintptr_t begin = ranges[i].begin, end = begin + ranges[i].bytes,
-                        word = word_held(table, begin);
-        const size_t clear = word && !(word & 1) ? count_clear((const haul__present_page *)word,
-                                                               ranges + i, count - i)
-                                                 : 0;
+        const uintptr_t begin = ranges[i].begin, end = begin + ranges[i].bytes;
+        const haul__page_entry *entry = entry_held(table, begin);
+        const haul__present_page *p = entry ? haul__present_record_of(entry->word) : NULL;
+        const size_t clear = p ? count_clear(p, ranges + i, count - i) : 0;
         if (!clear) {
             *there = haul__present_next(table, begin, end);
             if (*there < end)

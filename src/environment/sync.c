@@ -9,7 +9,7 @@
  * it sends is the same. It asks before it reads, so a write meanwhile counts for the next sync.
  *
  * It is fast because a page of a large array is read where it lies, and all threads share the
- * pages.
+ * pages. It passes by all pages of such an array before the next written one at once.
  */
 #include "base/digest.h"
 #include "environment/outstanding.h"
@@ -63,27 +63,48 @@ static int is_unwritten(const haul__digests *d, size_t page)
     for (; strip < last && strip->packed < (page + 1) * DIGEST_PAGE; strip++) {
         to = haul__runs_in(strip, page * DIGEST_PAGE, (page + 1) * DIGEST_PAGE, &from);
         for (; from < to; from++)
-            if (!haul__is_unwritten(&d->tracked, strip->host + from * strip->host_stride,
-                                    strip->bytes))
+            if (haul__unwritten_bytes(&d->tracked, strip->host + from * strip->host_stride,
+                                      strip->bytes) < strip->bytes)
                 return 0;
     }
     return 1;
 }
 
+/* Of how many pages, from `page` on and before `last`, that is known. A large array is looked at
+ * as one: each of its runs is as long as a page, so no other strip begins in the page of one. */
+static size_t count_unwritten(const haul__digests *d, size_t page, size_t last)
+{
+    const haul__strip *strip = &d->strips.list.at[haul__strip_at(&d->strips, page * DIGEST_PAGE)];
+    size_t from, to;
+    if (strip->packed <= page * DIGEST_PAGE && strip->bytes == DIGEST_PAGE &&
+        strip->host_stride == DIGEST_PAGE) {
+        to = haul__runs_in(strip, page * DIGEST_PAGE, last * DIGEST_PAGE, &from);
+        if (from < to)
+            return haul__unwritten_bytes(&d->tracked, strip->host + from * DIGEST_PAGE,
+                                         (to - from) * DIGEST_PAGE) /
+                   DIGEST_PAGE;
+    }
+    return (size_t)is_unwritten(d, page);
+}
+
 static void digest_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     haul__digests *d = user;
-    size_t page;
+    const size_t last = end / DIGEST_PAGE + (end % DIGEST_PAGE != 0);
+    const int is_told = d->are_sent && d->tracked.words;
+    size_t page = first / DIGEST_PAGE;
     (void)number;
     (void)scratch;
-    for (page = first / DIGEST_PAGE; page * DIGEST_PAGE < end; page++) {
+    while (page < last) {
+        const size_t unwritten = is_told ? count_unwritten(d, page, last) : 0;
         uint64_t digest;
-        d->is_new[page] = 0;
-        if (d->are_sent && d->tracked.words && is_unwritten(d, page))
-            continue;
+        memset(d->is_new + page, 0, unwritten);
+        page += unwritten;
+        if (page == last)
+            return;
         digest = digest_of(&d->strips, page);
         d->is_new[page] = !d->are_sent || digest != d->digests[page];
-        d->digests[page] = digest;
+        d->digests[page++] = digest;
     }
 }
 
@@ -139,22 +160,39 @@ static haul_status make_digests(haul_environment *e, uint32_t number)
     return status == HAUL_ERROR_MEMORY ? no_memory(e) : status;
 }
 
+static size_t next_new(const haul__digests *d, size_t page)
+{
+    const unsigned char *found =
+        page < d->pages ? memchr(d->is_new + page, 1, d->pages - page) : NULL;
+    return found ? (size_t)(found - d->is_new) : d->pages;
+}
+
 /* Adds the runs of new pages. */
 static haul_status add_new(haul__batch *batch, const haul__digests *d)
 {
     haul_status status = HAUL_OK;
     size_t i = 0, page, from, to;
-    for (page = 0; page < d->pages && status == HAUL_OK; page++)
-        if (d->is_new[page])
-            for (i = haul__strip_at(&d->strips, page * DIGEST_PAGE);
-                 i < d->strips.list.count && d->strips.list.at[i].packed < (page + 1) * DIGEST_PAGE;
-                 i++) {
-                const haul__strip *strip = &d->strips.list.at[i];
-                to = haul__runs_in(strip, page * DIGEST_PAGE, (page + 1) * DIGEST_PAGE, &from);
-                for (; from < to && status == HAUL_OK; from++)
-                    status = haul__add_run(batch, strip, from);
-            }
+    for (page = next_new(d, 0); page < d->pages && status == HAUL_OK; page = next_new(d, page + 1))
+        for (i = haul__strip_at(&d->strips, page * DIGEST_PAGE);
+             i < d->strips.list.count && d->strips.list.at[i].packed < (page + 1) * DIGEST_PAGE;
+             i++) {
+            const haul__strip *strip = &d->strips.list.at[i];
+            to = haul__runs_in(strip, page * DIGEST_PAGE, (page + 1) * DIGEST_PAGE, &from);
+            for (; from < to && status == HAUL_OK; from++)
+                status = haul__add_run(batch, strip, from);
+        }
     return status;
+}
+
+/* The bytes that a sync reads, or about as many. */
+static size_t bytes_to_read(const haul__digests *d)
+{
+    const size_t all = d->strips.packed_bytes,
+                 unwritten = d->are_sent && d->tracked.words
+                                 ? d->tracked.words * 64 * d->tracked.page_bytes -
+                                       haul__written_bytes(&d->tracked)
+                                 : 0;
+    return unwritten < all ? all - unwritten : 0;
 }
 
 static haul_status add_changes(haul__batch *batch, uint32_t number)
@@ -172,9 +210,9 @@ static haul_status add_changes(haul__batch *batch, uint32_t number)
     if (status != HAUL_OK)
         return status;
     haul__find_written(e, &group->digests->tracked);
-    bytes = group->digests->strips.packed_bytes;
-    haul__pool_run(haul__context_pool(e->context, bytes), bytes, 0, bytes, DIGEST_GRAIN,
-                   digest_chunk, group->digests);
+    bytes = bytes_to_read(group->digests);
+    haul__pool_run(haul__context_pool(e->context, bytes), bytes, 0,
+                   group->digests->strips.packed_bytes, DIGEST_GRAIN, digest_chunk, group->digests);
     group->digests->are_sent = 0; /* unless the call succeeds */
     return add_new(batch, group->digests);
 }

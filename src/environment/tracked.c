@@ -68,6 +68,7 @@ void haul__untrack(haul_environment *e, haul__tracked *tracked)
     memset(tracked, 0, sizeof *tracked);
 }
 
+/* One thread asks: sharing the ranges among threads did not pay (tests/bench/README.md). */
 void haul__find_written(haul_environment *e, haul__tracked *tracked)
 {
     size_t i;
@@ -90,17 +91,40 @@ static int ends_by(const void *list, size_t i, uint64_t address)
     return ((const haul__tracked_pages *)list)[i].end <= address;
 }
 
-int haul__is_unwritten(const haul__tracked *tracked, uintptr_t begin, size_t bytes)
+/* The first bit of a page that may have been written, from `bit` on; `end`: there is none. */
+static size_t next_written(const haul__tracked *tracked, size_t bit, size_t end)
 {
-    const size_t count = tracked->list.count;
+    size_t word = bit / 64;
+    uint64_t bits = bit < end ? tracked->bits[word] >> bit % 64 << bit % 64 : 0;
+    while (!bits && (word + 1) * 64 < end)
+        bits = tracked->bits[++word];
+    bit = bits ? word * 64 + haul__lowest64(bits) : end;
+    return bit < end ? bit : end;
+}
+
+size_t haul__unwritten_bytes(const haul__tracked *tracked, uintptr_t begin, size_t bytes)
+{
+    const size_t count = tracked->list.count, page = tracked->page_bytes;
     const haul__tracked_pages *pages =
         tracked->list.at + haul__search(tracked->list.at, 0, count, begin, ends_by);
-    size_t bit, last;
-    if (pages == tracked->list.at + count || begin < pages->begin || bytes > pages->end - begin)
+    size_t bit, end;
+    if (pages == tracked->list.at + count || begin < pages->begin)
         return 0;
-    bit = pages->first + (begin - pages->begin) / tracked->page_bytes;
-    last = pages->first + (begin + bytes - 1 - pages->begin) / tracked->page_bytes;
-    while (bit <= last && !(tracked->bits[bit / 64] >> bit % 64 & 1))
-        bit++;
-    return bit > last;
+    if (bytes > pages->end - begin)
+        bytes = pages->end - begin;
+    bit = pages->first + (begin - pages->begin) / page;
+    end = pages->first + (begin + bytes - pages->begin + page - 1) / page;
+    bit = next_written(tracked, bit, end);
+    if (bit == end)
+        return bytes;
+    end = (size_t)(pages->begin + (bit - pages->first) * page);
+    return end > begin ? end - begin : 0;
+}
+
+size_t haul__written_bytes(const haul__tracked *tracked)
+{
+    size_t i, count = 0;
+    for (i = 0; i < tracked->words; i++)
+        count += haul__bits64(tracked->bits[i]);
+    return count * tracked->page_bytes;
 }

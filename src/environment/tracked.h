@@ -24,7 +24,10 @@ void haul__untrack(haul_environment *e, haul__tracked *tracked);
 /* The bits become those of pages that may have been written since the last call; the first time,
  * all. */
 void haul__find_written(haul_environment *e, haul__tracked *tracked);
-/* Is it known that nobody has written to these bytes since then? */
-int haul__is_unwritten(const haul__tracked *tracked, uintptr_t begin, size_t bytes);
+/* Of how many of these bytes, from the first one on, it is known that nobody has written to them
+ * since then. */
+size_t haul__unwritten_bytes(const haul__tracked *tracked, uintptr_t begin, size_t bytes);
+/* The bytes of the pages that may have been written. */
+size_t haul__written_bytes(const haul__tracked *tracked);
 
 #endif

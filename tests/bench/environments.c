@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "bench.h"
 #include "support/types.h"
 
+#define THREADS_MAX 16u
 enum { NODES = 1000000, NEAR = 64, ASKED = 1000000, HALVES = 1024, TURNS = 200 };
 
 /* 128 bytes. */
@@ -48,6 +50,7 @@ static void leave(environments *all, const void *root)
 
 /* ---- Look-ups, and enters of what is present. */
 
+/* In the order of `asked`, the first `among` again and again. */
 static double time_look_ups(environments *all, size_t among)
 {
     uintptr_t sum = 0; /* each look-up waits for the one before */
@@ -64,6 +67,22 @@ static double time_look_ups(environments *all, size_t among)
     return 1e6 * started / ASKED;
 }
 
+/* The same; no look-up waits for another. */
+static double time_independent(environments *all, size_t among)
+{
+    uintptr_t sum = 0;
+    size_t i, k = 0;
+    double started = bench_milliseconds();
+    for (i = 0; i < ASKED; i++) {
+        sum |= (uintptr_t)haul_environment_device_pointer(all->e, all->asked[k]);
+        k = k + 1 == among ? 0 : k + 1;
+    }
+    started = bench_milliseconds() - started;
+    if (sum & 1)
+        bench_die("a device address is odd", NULL);
+    return 1e6 * started / ASKED;
+}
+
 static double time_enters(environments *all)
 {
     const double started = bench_milliseconds();
@@ -75,17 +94,50 @@ static double time_enters(environments *all)
     return 1e6 * (bench_milliseconds() - started) / ASKED;
 }
 
+static void report_look_ups(environments *all, const char *name)
+{
+    report_value(name, "in_cache_ns", time_look_ups(all, NEAR));
+    report_value(name, "in_cache_independent_ns", time_independent(all, NEAR));
+    report_value(name, "random_ns", time_look_ups(all, all->count));
+    report_value(name, "random_independent_ns", time_independent(all, all->count));
+}
+
+/* Links the nodes in order; `is_uneven`: passing by a quarter of them, of chance. What is asked for
+ * are nodes of the chain. */
+static void link_chain(environments *all, int is_uneven)
+{
+    bench_random random = { 11 };
+    size_t i, k, count = 0;
+    node *last = NULL;
+    for (i = 0; i < all->count; i++) {
+        all->nodes[i].next = all->nodes[i].other = NULL;
+        if (is_uneven && i > 0 && bench_below(&random, 4) == 0)
+            continue;
+        if (last)
+            last->next = &all->nodes[i];
+        last = &all->nodes[i];
+        all->asked[count++] = last;
+    }
+    for (i = 0; i < all->count; i++)
+        all->asked[i] = all->asked[i < count ? i : bench_below(&random, count)];
+    for (i = all->count - 1; i > 0; i--) {
+        node *one = all->asked[i];
+        k = bench_below(&random, i + 1);
+        all->asked[i] = all->asked[k];
+        all->asked[k] = one;
+    }
+}
+
 static void measure_questions(environments *all)
 {
-    size_t i;
-    for (i = 0; i < all->count; i++) {
-        all->nodes[i].next = i + 1 < all->count ? &all->nodes[i + 1] : NULL;
-        all->nodes[i].other = NULL;
-    }
+    link_chain(all, 0);
     enter(all, all->nodes, node_type, 1);
-    report_value("look_up", "in_cache_ns", time_look_ups(all, NEAR));
-    report_value("look_up", "random_ns", time_look_ups(all, all->count));
+    report_look_ups(all, "look_up");
     report_value("enter_and_exit", "present_ns", time_enters(all));
+    leave(all, all->nodes);
+    link_chain(all, 1);
+    enter(all, all->nodes, node_type, 1);
+    report_look_ups(all, "look_up_uneven");
     leave(all, all->nodes);
 }
 
@@ -161,7 +213,8 @@ static double time_sync(environments *all, double *values, size_t count, int cha
     return bench_milliseconds() - started;
 }
 
-static void measure_sync(environments *all, double scale)
+/* `name`, `tracked`: of the rows. */
+static void measure_sync(environments *all, double scale, const char *name, const char *tracked)
 {
     const size_t count = (size_t)(((size_t)16 << 20) * scale) + 512;
     double *values = bench_map(count * sizeof *values), started, refresh, sync;
@@ -172,19 +225,19 @@ static void measure_sync(environments *all, double scale)
     refresh = bench_milliseconds() - started;
     haul_shipment_free(&shipment);
     enter(all, values, value_type, count);
-    report_value("sync", "first_ms", time_sync(all, values, count, 0));
+    report_value(name, "first_ms", time_sync(all, values, count, 0));
     sync = time_sync(all, values, count, 1);
-    report_value("sync", "refresh_ms", refresh);
-    report_value("sync", "one_percent_ms", sync);
-    report_value("sync", "unchanged_ms", time_sync(all, values, count, 0));
-    report_value("sync", "times_refresh", sync / refresh);
+    report_value(name, "refresh_ms", refresh);
+    report_value(name, "one_percent_ms", sync);
+    report_value(name, "unchanged_ms", time_sync(all, values, count, 0));
+    report_value(name, "times_refresh", sync / refresh);
     if (haul_environment_track_writes(all->e, 1) == HAUL_OK) {
         (void)time_sync(all, values, count, 0);
         (void)time_sync(all, values, count, 1); /* as above, after a first sync */
         sync = time_sync(all, values, count, 1);
-        report_value("sync_tracked", "one_percent_ms", sync);
-        report_value("sync_tracked", "unchanged_ms", time_sync(all, values, count, 0));
-        report_value("sync_tracked", "times_refresh", sync / refresh);
+        report_value(tracked, "one_percent_ms", sync);
+        report_value(tracked, "unchanged_ms", time_sync(all, values, count, 0));
+        report_value(tracked, "times_refresh", sync / refresh);
         must(all, haul_environment_track_writes(all->e, 0));
     }
     leave(all, values);
@@ -195,15 +248,11 @@ static void measure_sync(environments *all, double scale)
 
 static void open_all(environments *all, double scale)
 {
-    bench_random random = { 7 };
     haul_context *context;
-    size_t i;
     memset(all, 0, sizeof *all);
     all->count = (size_t)(NODES * scale) + HALVES;
     all->nodes = bench_map(all->count * sizeof *all->nodes);
     all->asked = bench_map(all->count * sizeof *all->asked);
-    for (i = 0; i < all->count; i++)
-        all->asked[i] = &all->nodes[bench_below(&random, all->count)];
     if (haul_context_create(NULL, &context) != HAUL_OK ||
         haul_device_open(context, haul_host_device(), NULL, &all->device) != HAUL_OK ||
         type_make("node", sizeof(node), node_fields, 2, &node_type) != HAUL_OK ||
@@ -215,18 +264,41 @@ static void open_all(environments *all, double scale)
     must(all, haul_environment_create(all->device, &all->e));
 }
 
+/* With as many threads as there are processors; zeros, if there is one. */
+static void open_threaded(environments *all)
+{
+    haul_context_options options;
+    haul_context *context;
+    const unsigned processors = haul__processors();
+    memset(all, 0, sizeof *all);
+    memset(&options, 0, sizeof options);
+    if (processors < 2)
+        return;
+    options.threads = processors < THREADS_MAX ? processors : THREADS_MAX;
+    if (haul_context_create(&options, &context) != HAUL_OK ||
+        haul_device_open(context, haul_host_device(), NULL, &all->device) != HAUL_OK)
+        bench_die("environment", NULL);
+    haul_context_free(&context);
+    must(all, haul_environment_create(all->device, &all->e));
+}
+
 void measure_environments(int runs, double scale)
 {
-    environments all;
+    environments all, threaded;
     int run;
     report_begin("environment");
     open_all(&all, scale);
+    open_threaded(&threaded);
     for (run = 0; run < runs; run++) {
         measure_questions(&all);
         measure_half(&all);
-        measure_sync(&all, scale);
+        measure_sync(&all, scale, "sync", "sync_tracked");
+        if (threaded.e)
+            measure_sync(&threaded, scale, "sync_threads", "sync_tracked_threads");
     }
     haul_environment_free(&all.e);
+    haul_environment_free(&threaded.e);
+    haul_device_close(&threaded.device);
     haul_type_free(&node_type);
     haul_type_free(&value_type);
     haul_device_close(&all.device);

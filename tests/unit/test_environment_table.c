@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "environment/present.h"
+#include "environment/present_find.h"
 #include "support/builds.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -43,9 +43,29 @@ static void take_back(void *user, void *memory, size_t bytes)
     free(memory);
 }
 
+static uintptr_t step = 0x10000001u; /* from one range's delta to that of the next one */
+
+static int odd = NONE; /* a range whose delta is another one */
+
 static uintptr_t delta_of(int i)
 {
-    return (uintptr_t)i * 0x10000001u;
+    return (uintptr_t)i * step + (i == odd);
+}
+
+/* Is the byte found without a record of its page? */
+static int is_in_row(const haul__present *table, size_t at)
+{
+    haul__found_range found, quickly;
+    haul__glimpse glimpse;
+    if (!haul__present_find_row(table, BASE + at, &quickly, &glimpse))
+        return 0;
+    CHECK(haul__present_find(table, BASE + at, &found));
+    CHECK(quickly.group == found.group && quickly.delta == found.delta &&
+          quickly.end == found.end && quickly.goes_on == found.goes_on);
+    CHECK_EQ(haul__present_find_on(table, glimpse.version, glimpse.word, glimpse.entry, BASE + at,
+                                   &quickly),
+             1);
+    return 1;
 }
 
 static void check_byte(haul__present *table, size_t at)
@@ -58,6 +78,7 @@ static void check_byte(haul__present *table, size_t at)
         return;
     CHECK(held.group == found.group && held.delta == found.delta && held.end == found.end &&
           held.goes_on == found.goes_on);
+    (void)is_in_row(table, at);
     CHECK_EQ(found.group, ranges[own].group);
     CHECK_EQ(found.delta, delta_of(own));
     CHECK(found.end > BASE + at);
@@ -260,4 +281,78 @@ TEST(environment_table, it_knows_each_byte_whatever_comes_and_goes)
             take_out(&table, i);
     CHECK_EQ(haul__present_next(&table, BASE, BASE + SPAN), BASE + SPAN);
     haul__present_close(&table);
+}
+
+/* Adds ranges of one size at one distance, all at once or one by one. Answers how many. */
+static int add_row(haul__present *table, random_source *random, size_t bytes, size_t distance)
+{
+    static haul__covered list[MOST];
+    size_t at = (size_t)random_below(random, 0x3000);
+    int count = 0, i;
+    for (; count < MOST && at + bytes <= SPAN; at += distance, count++) {
+        ranges[count].begin = list[count].begin = BASE + at;
+        ranges[count].bytes = list[count].bytes = bytes;
+        ranges[count].group = 7;
+        list[count].device = BASE + at + delta_of(count);
+        fill(at, bytes, count);
+    }
+    if (random_below(random, 2))
+        CHECK(haul__present_add_all(table, list, (size_t)count, 0, 7));
+    else
+        for (i = 0; i < count; i++)
+            CHECK(haul__present_add(table, list[i].begin, bytes, delta_of(i), 7));
+    return count;
+}
+
+/* Are all bytes of the ranges found without a record? */
+static int are_in_rows(haul__present *table)
+{
+    size_t at, end;
+    int are = 1;
+    for (at = 0; at < SPAN; at++) {
+        check_byte(table, at);
+        end = (at | 0xfff) + 1 - at % 7;
+        if (at < end)
+            CHECK_EQ(haul__present_next(table, BASE + at, BASE + end), BASE + next_byte(at, end));
+        are &= owner[at] == NONE || is_in_row(table, at);
+    }
+    return are;
+}
+
+TEST(environment_table, equal_ranges_at_equal_distances_need_no_record)
+{
+    random_source random = random_start("rows of the present table");
+    int round, count, i, turn, is_amid;
+    haul__present table;
+    memset(&allocator, 0, sizeof allocator);
+    allocator.allocate = give;
+    allocator.release = take_back;
+    allocations_left = 1000000;
+    haul__present_open(&table, &allocator);
+    for (round = 0; round < ROUNDS; round++) {
+        const size_t bytes = 1 + (size_t)random_below(&random, round % 2 ? 200 : 3000),
+                     least = bytes < 16 ? 16 : bytes, gap = (size_t)random_below(&random, 80);
+        step = (uintptr_t)0 - 0x8000 + (uintptr_t)random_below(&random, 0x10000);
+        fill(0, SPAN, NONE);
+        count = add_row(&table, &random, bytes, least + gap);
+        CHECK(are_in_rows(&table));
+        i = 1 + (int)random_below(&random, (size_t)count - 2);
+        is_amid = least + gap < 0x200 && ((ranges[i].begin & 0xfff) - 0x400) < 0x800;
+        take_out(&table, i);
+        CHECK(!(are_in_rows(&table) && is_amid));
+        for (turn = 0; turn < 3; turn++) { /* of another delta, of another group, and as before */
+            odd = turn == 0 ? i : NONE;
+            ranges[i].group = turn == 1 ? 8 : 7;
+            CHECK(haul__present_add(&table, ranges[i].begin, bytes, delta_of(i), ranges[i].group));
+            fill((size_t)(ranges[i].begin - BASE), bytes, i);
+            CHECK(are_in_rows(&table) ? turn == 2 || !is_amid : turn < 2);
+            if (turn < 2)
+                take_out(&table, i);
+        }
+        for (i = 0; i < count; i++)
+            take_out(&table, i);
+        CHECK_EQ(haul__present_next(&table, BASE, BASE + SPAN), BASE + SPAN);
+    }
+    haul__present_close(&table);
+    step = 0x10000001u;
 }

@@ -287,6 +287,72 @@ TEST(environment_tracking, whatever_happens_the_same_goes_to_the_device_as_witho
     finish_tracking();
 }
 
+/* Arrays of one group, long enough for threads to share their pages. */
+enum { ARRAYS_LONG = 3 };
+static const size_t long_bytes[ARRAYS_LONG] = { LARGE(20, 3) * 1000000, 1200000,
+                                                LARGE(17, 2) * 1100000 };
+
+typedef struct long_arrays {
+    unsigned char *of[ARRAYS_LONG];
+    uint64_t bytes[ARRAYS_LONG];
+} long_arrays;
+
+static haul_type *long_type;
+static const haul_field long_fields[] = {
+    HAUL_ARRAY(long_arrays, of[0], HAUL_COUNT(long_arrays, bytes[0])),
+    HAUL_ARRAY(long_arrays, of[1], HAUL_COUNT(long_arrays, bytes[1])),
+    HAUL_ARRAY(long_arrays, of[2], HAUL_COUNT(long_arrays, bytes[2])),
+};
+
+static void make_long_arrays(long_arrays *l)
+{
+    int i;
+    for (i = 0; i < ARRAYS_LONG; i++) {
+        l->bytes[i] = long_bytes[i];
+        l->of[i] = map_bytes(NULL, long_bytes[i], MAP_PRIVATE);
+        memset(l->of[i], 1, long_bytes[i]);
+    }
+    long_type = TYPE_NEW(long_arrays, long_fields);
+    CHECK_STATUS(haul_type_commit(long_type), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, l, long_type, 1, NULL, NULL), HAUL_OK);
+}
+
+/* Writes a byte of one page in 40, of chance; the first and the last one of an array, too. */
+static void write_some(random_source *dice, const long_arrays *l)
+{
+    int i;
+    for (i = 0; i < ARRAYS_LONG; i++) {
+        size_t at = random_below(dice, 2) ? 0 : (size_t)random_below(dice, 40 * PAGE);
+        for (; at < long_bytes[i]; at += 1 + (size_t)random_below(dice, 80 * PAGE))
+            l->of[i][at]++;
+        l->of[i][long_bytes[i] - 1] += (unsigned char)random_below(dice, 2);
+    }
+}
+
+TEST(environment_tracking, many_pages_of_several_ranges_are_passed_by_but_no_written_one)
+{
+    random_source dice = random_start("tracked syncs of many pages");
+    long_arrays l;
+    int round, i;
+    start_in((haul_context_options){ .threads = 3 });
+    (void)haul_environment_track_writes(env, 1);
+    make_long_arrays(&l);
+    for (round = 0; round < 8; round++) {
+        write_some(&dice, &l);
+        if (round == 5) { /* the system has forgotten the watch of one */
+            munmap(l.of[1], long_bytes[1]);
+            CHECK(map_bytes(l.of[1], long_bytes[1], MAP_PRIVATE | MAP_FIXED) == l.of[1]);
+        }
+        CHECK_STATUS(haul_environment_sync(env, NULL), HAUL_OK);
+        for (i = 0; i < ARRAYS_LONG; i++)
+            CHECK_EQ(differ(l.of[i], long_bytes[i]), 0);
+    }
+    finish();
+    haul_type_free(&long_type);
+    for (i = 0; i < ARRAYS_LONG; i++)
+        munmap(l.of[i], long_bytes[i]);
+}
+
 TEST(environment_tracking, two_environments_may_track_the_same_memory)
 {
     haul_environment *other, *first;
