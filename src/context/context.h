@@ -10,7 +10,7 @@
 #include "haul/context.h"
 
 /* Memory of a plan's read set, worklist or order log, or of an image's pieces, saved for the next
- * one: its pages are resident already (a count by a function costs 13 ns with them and 16 without). */
+ * one: its pages are resident already (a count by a function costs 13 ns with them, 16 without). */
 typedef struct haul__notes {
     uint64_t *words;
     size_t capacity;

@@ -5,9 +5,9 @@
  * packing at all: it is hashed where it lies in the source, and written from there; or, where all
  * of the arena must be in one memory, hashed as it is copied.
  *
- * What is packed waits for the last piece's hash, which stands in front of it in a file. The context
- * keeps that memory for the next image: of new memory the system clears each page, which is a fifth
- * of a save.
+ * What is packed waits for the last piece's hash, which stands in front of it in a file. The
+ * context keeps that memory for the next image: of new memory the system clears each page, which is
+ * a fifth of a save.
  *
  * With threads, each takes pieces that follow one another (base/pool.h). Pieces are apart, and so
  * are their bits in the bitmap.

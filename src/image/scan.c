@@ -23,8 +23,8 @@
  * Why it is fast: the arena is read in order, while it comes into its block (fill.c), so it is
  * still in a cache. Only codes are read at random, 1/128 of an arena of objects of one kind; where
  * they are more than a second-level cache has, they are fetched ahead. Whether a target is new is
- * no branch. Objects of one kind in a row are visited in a loop that
- * knows where the next one begins before it has read its code.
+ * no branch. Objects of one kind in a row are visited in a loop that knows where the next one
+ * begins before it has read its code.
  */
 #include "image/scan.h"
 
