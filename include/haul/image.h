@@ -38,7 +38,8 @@ typedef struct haul_image haul_image;
 /* Writes everything that a source of objects or the root of an arena reaches, the graph of an
  * ordered plan, or that of a shipment as the device has it (haul_from_device), with `file->write`,
  * front to back. The source is not written. Working memory: the plan's, and the size of the graph;
- * of a shipment, once more that of its arena. HAUL_ERROR_ARGUMENT: an arena without a root
+ * of a shipment, once more that of its arena. The context keeps up to 128 MiB of it for the next
+ * image, until haul_context_trim. HAUL_ERROR_ARGUMENT: an arena without a root
  * (haul_from_arena_root names it), a compacted plan, a file that cannot be written.
  * HAUL_ERROR_UNSUPPORTED, with the type and the field: a type with HAUL_EXTERNAL or .maybe_static
  * fields, whose words mean something in this process alone, with sections, or with contents that

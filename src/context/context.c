@@ -101,7 +101,7 @@ haul_status haul__context_cancelled(haul_context *context)
                       "the progress callback cancelled the call");
 }
 
-static void forget_notes(haul_context *context, haul__notes *kept)
+void haul__notes_forget(haul_context *context, haul__notes *kept)
 {
     haul__release(&context->allocator, kept->words, kept->capacity * sizeof *kept->words);
     memset(kept, 0, sizeof *kept);
@@ -124,7 +124,7 @@ void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words,
         haul__release(&context->allocator, words, capacity * sizeof *words);
         return;
     }
-    forget_notes(context, kept);
+    haul__notes_forget(context, kept);
     kept->words = words;
     kept->capacity = capacity;
 }
@@ -141,11 +141,12 @@ void haul__context_wake_pool(haul_context *context, size_t bytes)
 
 static void forget_warm(haul_context *context)
 {
-    forget_notes(context, &context->reads);
-    forget_notes(context, &context->calls);
-    forget_notes(context, &context->parcels);
+    haul__notes_forget(context, &context->reads);
+    haul__notes_forget(context, &context->calls);
+    haul__notes_forget(context, &context->parcels);
     context->parcel_count = 0;
-    forget_notes(context, &context->ranges);
+    haul__notes_forget(context, &context->ranges);
+    haul__notes_forget(context, &context->packed);
     if (context->has_warm)
         haul__map_close(&context->warm);
     context->has_warm = 0;

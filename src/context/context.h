@@ -9,8 +9,8 @@
 #include "map/map.h"
 #include "haul/context.h"
 
-/* Memory of a plan's read set, worklist or order log, saved for the next plan: its pages are
- * resident already (a count by a function costs 13 ns with them and 16 without). */
+/* Memory of a plan's read set, worklist or order log, or of an image's pieces, saved for the next
+ * one: its pages are resident already (a count by a function costs 13 ns with them, 16 without). */
 typedef struct haul__notes {
     uint64_t *words;
     size_t capacity;
@@ -73,6 +73,7 @@ struct haul_context {
     haul__notes reads, calls, parcels; /* parcels: of threads that share a walk */
     size_t parcel_count;               /* the most of such a walk */
     haul__notes ranges;                /* of an order log */
+    haul__notes packed;                /* pieces of an image that was written */
     haul__listener listener;
     haul__pool *pool;  /* NULL: the options ask for no threads */
     haul__lock *locks; /* NULL: there are none */
@@ -86,6 +87,7 @@ int haul__notes_grow(haul_context *context, haul__notes *kept, uint64_t **words,
 /* Saves the words' memory for the next plan if it is larger than the saved one, else releases
  * it. */
 void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words, size_t capacity);
+void haul__notes_forget(haul_context *context, haul__notes *kept);
 
 /* The context's threads, for work on `bytes` bytes. NULL: it has none, or the work is too little to
  * share. */

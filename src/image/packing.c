@@ -5,12 +5,18 @@
  * packing at all: it is hashed where it lies in the source, and written from there; or, where all
  * of the arena must be in one memory, hashed as it is copied.
  *
+ * What is packed waits for the last piece's hash, which stands in front of it in a file. The
+ * context keeps that memory for the next image: of new memory the system clears each page, which is
+ * a fifth of a save.
+ *
  * With threads, each takes pieces that follow one another (base/pool.h). Pieces are apart, and so
  * are their bits in the bitmap.
  */
 #include "image/packing.h"
 
 #include "image/format.h"
+
+#define KEPT_MOST ((size_t)128 << 20) /* bytes that a context keeps for its next image */
 
 static uint64_t first_of(size_t number)
 {
@@ -21,6 +27,34 @@ static uint64_t end_of(const haul__packing *p, size_t number)
 {
     const uint64_t first = first_of(number), left = p->straight->bytes - first;
     return first + (left < HAUL__IMAGE_PIECE ? left : HAUL__IMAGE_PIECE);
+}
+
+/* Memory for the pieces that are not the source's: the last writer's, if it is large enough. 0:
+ * there is none. */
+static int take_memory(haul__packing *p, size_t bytes)
+{
+    haul_context *context = p->context;
+    haul__notes *kept = &context->packed;
+    if (kept->capacity * sizeof *kept->words < bytes) {
+        haul__notes_forget(context, kept);
+        p->memory = haul__allocate(&context->allocator, bytes, HAUL__LINE);
+        p->memory_bytes = p->memory ? bytes : 0;
+        return p->memory != NULL;
+    }
+    p->memory = (unsigned char *)kept->words;
+    p->memory_bytes = kept->capacity * sizeof *kept->words;
+    memset(kept, 0, sizeof *kept);
+    return 1;
+}
+
+/* Keeps that memory for the next writer, unless it is much. */
+static void leave_memory(haul__packing *p, haul_context *context)
+{
+    if (p->memory_bytes > KEPT_MOST)
+        haul__release(&context->allocator, p->memory, p->memory_bytes);
+    else
+        haul__notes_keep(context, &context->packed, (void *)p->memory,
+                         p->memory_bytes / sizeof *context->packed.words);
 }
 
 /* Finds the pieces that lie in the source as they are. The others get memory side by side: at their
@@ -41,12 +75,8 @@ static int find_pieces(haul__packing *p)
         piece->is_source = piece->at != NULL;
         packed += !piece->is_source;
     }
-    if (!p->arena) {
-        p->memory_bytes = packed * HAUL__IMAGE_PIECE;
-        p->memory = haul__allocate(allocator, p->memory_bytes, HAUL__LINE);
-        if (!p->memory)
-            return packed == 0;
-    }
+    if (!p->arena && packed > 0 && !take_memory(p, packed * HAUL__IMAGE_PIECE))
+        return 0;
     for (number = packed = 0; number < p->count; number++)
         if (!p->pieces[number].is_source)
             p->pieces[number].at =
@@ -143,9 +173,9 @@ haul_status haul__pack_straight(haul__packing *p, int *is_crooked)
     return HAUL_OK;
 }
 
-void haul__packing_close(haul__packing *p, const haul_allocator *allocator)
+void haul__packing_close(haul__packing *p, haul_context *context)
 {
-    haul__release(allocator, p->pieces, p->count * sizeof *p->pieces);
-    haul__release(allocator, p->memory, p->memory_bytes);
+    haul__release(&context->allocator, p->pieces, p->count * sizeof *p->pieces);
+    leave_memory(p, context);
     memset(p, 0, sizeof *p);
 }

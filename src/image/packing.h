@@ -31,6 +31,6 @@ typedef struct haul__packing {
  * *is_crooked: nothing of use was done, for the graph needs haul__plan_order. HAUL_ERROR_MEMORY,
  * without a record. */
 haul_status haul__pack_straight(haul__packing *packing, int *is_crooked);
-void haul__packing_close(haul__packing *packing, const haul_allocator *allocator);
+void haul__packing_close(haul__packing *packing, haul_context *context);
 
 #endif

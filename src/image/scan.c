@@ -21,17 +21,19 @@
  * accept all that the walk does.
  *
  * Why it is fast: the arena is read in order, while it comes into its block (fill.c), so it is
- * still in a cache. Only codes are read at random, 1/128 of an arena of objects of one kind, and
- * whether a target is new is no branch. Objects of one kind in a row are visited in a loop that
- * knows where the next one begins before it has read its code.
+ * still in a cache. Only codes are read at random, 1/128 of an arena of objects of one kind; where
+ * they are more than a second-level cache has, they are fetched ahead. Whether a target is new is
+ * no branch. Objects of one kind in a row are visited in a loop that knows where the next one
+ * begins before it has read its code.
  */
 #include "image/scan.h"
 
 #include "base/status.h"
 #include "image/scan_targets.h"
 
-#define LOOKS_MOST 8u    /* times that large arrays may be looked at again, at most */
-#define OBJECTS_AHEAD 8u /* whose targets' codes are fetched */
+#define LOOKS_MOST 8u                /* times that large arrays may be looked at again, at most */
+#define OBJECTS_AHEAD 8u             /* whose targets' codes are fetched */
+#define NEAR_CODES ((size_t)1 << 20) /* bytes of codes that a second-level cache has anyway */
 
 /* ---- Bits and zeros. */
 
@@ -123,7 +125,7 @@ HAUL__INLINE int visit_row(haul__scan *s, const haul__kind *kind)
     const uint64_t mask = kind->mask, code = kind->one.code, wanted = pointers ? pointers[0] : 0;
     const size_t granules = kind->granules, bytes = granules * HAUL__GRANULE;
     const size_t link_count = kind->link_count;
-    const int has_gaps = kind->gap_count != 0;
+    const int has_gaps = kind->gap_count != 0, fetches = s->is_far && link_count > 1;
     size_t here = s->here, i;
     while (here < s->codes.granules &&
            (HAUL__LIKELY(mask != 0) ? (haul__codes_from(&t, here) & mask) == code
@@ -131,7 +133,7 @@ HAUL__INLINE int visit_row(haul__scan *s, const haul__kind *kind)
         const unsigned char *element = t.block + here * HAUL__GRANULE;
         const size_t word = 2 * here, end = (here += granules) * HAUL__GRANULE;
         s->end = here;
-        if (link_count > 1)
+        if (fetches)
             fetch_codes(s, &t, links, link_count, end + OBJECTS_AHEAD * bytes, bytes);
         if (!haul__scan_wait(s, end) ||
             (HAUL__LIKELY(mask != 0) ? !check_few_bits(s, bitmap, word, 2 * granules, wanted)
@@ -306,6 +308,7 @@ static haul_status scan_all(haul__scan *s)
     t->mask = (1u << s->kinds.width) - 1;
     t->all_inside = UINT64_MAX / t->mask * t->inside;
     bytes = (haul__word_of(t, t->granules) + 2) * sizeof *t->at; /* haul__codes_from reads on */
+    s->is_far = bytes > NEAR_CODES;
     t->at = haul__allocate_zeroed(allocator, bytes);
     if (!t->at)
         return haul__fail(&s->claimed->context->error, HAUL_ERROR_MEMORY,

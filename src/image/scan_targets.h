@@ -15,6 +15,7 @@ typedef struct haul__scan {
     int is_right;
     haul__kinds kinds;
     haul__codes codes;
+    int is_far;        /* the codes are many: they are fetched ahead */
     size_t here, end;  /* the granule that is visited; the first one behind what begins there */
     size_t work, most; /* bytes of arrays that were looked at, and may be */
 } haul__scan;

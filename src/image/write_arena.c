@@ -183,7 +183,7 @@ void haul__writer_release_arena(haul__writer *w)
     haul__release(allocator, w->bitmap, w->bitmap_bytes);
     w->arena = NULL;
     w->bitmap = NULL;
-    haul__packing_close(&w->packing, allocator);
+    haul__packing_close(&w->packing, w->context);
 }
 
 static haul_status pack_straight(haul__writer *w, int *is_crooked)

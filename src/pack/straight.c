@@ -71,18 +71,6 @@ static size_t alignment_of(const haul__reached *range)
     return (size_t)1 << (shift > HAUL__GRANULE_SHIFT ? shift : HAUL__GRANULE_SHIFT);
 }
 
-/* Are all ranges apart, and all of their bytes live? */
-static int is_apart(const haul_plan *plan, const haul__order_log *log)
-{
-    size_t bytes = 0, i;
-    for (i = 0; i < log->reached.count; i++) {
-        if (bytes_of(&log->reached.at[i]) > plan->placed.bytes - bytes)
-            return 0;
-        bytes += bytes_of(&log->reached.at[i]);
-    }
-    return bytes == plan->placed.bytes;
-}
-
 static int suits(const haul_plan *plan, const haul__order_log *log)
 {
     const haul__found *found = &plan->found;
@@ -129,8 +117,10 @@ static void drop_twins(haul__straight *s)
             s->landings[at].first = ranges[i].first;
             s->landings[at].number = (uint32_t)left;
         }
-        ranges[left] = ranges[i];
-        ranges[left].turn = (uint32_t)left;
+        if (left < i) {
+            ranges[left] = ranges[i];
+            ranges[left].turn = (uint32_t)left;
+        }
         left++;
     }
     s->log.reached.count = left;
@@ -145,23 +135,6 @@ static haul_status find_twins(haul__straight *s, const haul_allocator *allocator
     return HAUL_OK;
 }
 
-/* Most twins stand side by side. */
-static haul_status look_at_log(haul__straight *s, const haul_plan *plan, int *is_good)
-{
-    haul_status status = HAUL_OK;
-    *is_good = suits(plan, &s->log);
-    if (!*is_good || is_apart(plan, &s->log))
-        return HAUL_OK;
-    if (s->log.known.count) {
-        drop_twins(s);
-        if (is_apart(plan, &s->log))
-            return HAUL_OK;
-        status = find_twins(s, &plan->context->allocator);
-    }
-    *is_good = is_apart(plan, &s->log);
-    return status;
-}
-
 void haul__straight_give_up(haul__straight *s)
 {
     size_t i;
@@ -170,34 +143,45 @@ void haul__straight_give_up(haul__straight *s)
     s->bytes = 0;
 }
 
-haul_status haul__straight_open(haul__straight *s, haul_plan *plan)
+/* Gives all ranges places, in one pass. 0: some are not apart, or not all of their bytes are live,
+ * or there is no room for them; then their turns are as before. */
+static int place_ranges(haul__straight *s, const haul_plan *plan)
 {
     uint64_t at = HAUL__GRANULE;
-    size_t i;
-    int is_good;
-    if (look_at_log(s, plan, &is_good) != HAUL_OK)
-        return haul__fail(&plan->context->error, HAUL_ERROR_MEMORY,
-                          "out of memory for an ordered arena");
-    if (!is_good)
-        return HAUL_OK;
-    s->plan = plan;
+    size_t bytes = 0, i;
     s->alignment = HAUL__GRANULE;
     for (i = 0; i < s->log.reached.count; i++) {
         haul__reached *range = &s->log.reached.at[i];
         const size_t alignment = alignment_of(range);
         const uint64_t place = haul__round_up(at, alignment);
-        if (place >> HAUL__GRANULE_SHIFT > UINT32_MAX) {
-            haul__straight_give_up(s);
-            return HAUL_OK;
-        }
+        if (bytes_of(range) > plan->placed.bytes - bytes ||
+            place >> HAUL__GRANULE_SHIFT > UINT32_MAX)
+            break;
+        bytes += bytes_of(range);
         range->turn = (uint32_t)(place >> HAUL__GRANULE_SHIFT);
         at = haul__round_up(place + bytes_of(range), HAUL__GRANULE);
         s->alignment = alignment > s->alignment ? alignment : s->alignment;
     }
-    if (at > SIZE_MAX / 4) /* haul__plan_order tells the error */
-        haul__straight_give_up(s);
-    else
-        s->bytes = at;
+    s->bytes = at;
+    if (i == s->log.reached.count && bytes == plan->placed.bytes && at <= SIZE_MAX / 4)
+        return 1;
+    haul__straight_give_up(s);
+    return 0;
+}
+
+haul_status haul__straight_open(haul__straight *s, haul_plan *plan)
+{
+    s->plan = plan;
+    if (!suits(plan, &s->log))
+        return HAUL_OK;
+    if (s->log.known.count > 0)
+        drop_twins(s); /* most stand side by side */
+    if (place_ranges(s, plan) || s->log.known.count == 0)
+        return HAUL_OK;
+    if (find_twins(s, &plan->context->allocator) != HAUL_OK)
+        return haul__fail(&plan->context->error, HAUL_ERROR_MEMORY,
+                          "out of memory for an ordered arena");
+    (void)place_ranges(s, plan);
     return HAUL_OK;
 }
 

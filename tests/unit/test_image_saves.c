@@ -14,6 +14,7 @@
 #include "images/image_bytes.h"
 #include "support/builds.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "support/random.h"
 
 typedef struct item item;
@@ -421,6 +422,82 @@ TEST(image_saves, threads_find_the_next_range_where_they_begin)
     free(order);
     free(all);
     setting_close(&s);
+}
+
+/* ---- The memory of packed pieces. */
+
+static haul_status forget(void *user, const void *bytes, size_t count)
+{
+    (void)bytes;
+    *(size_t *)user += count;
+    return HAUL_OK;
+}
+
+/* Saves `count` items in a row. Answers what the context holds behind that. */
+static size_t held_by(haul_context *context, const counted *c, item *all, size_t count)
+{
+    size_t bytes = 0, i;
+    haul_file file = { 0 };
+    file.user = &bytes;
+    file.write = forget;
+    memset(all, 0, count * sizeof *all);
+    for (i = 0; i + 1 < count; i++)
+        all[i].a = &all[i + 1];
+    CHECK_STATUS(haul_image_write(context, haul_from_object(all, item_type), &file), HAUL_OK);
+    CHECK(bytes > count * sizeof *all);
+    return c->held;
+}
+
+TEST(image_saves, a_context_keeps_the_memory_of_packed_pieces_until_it_is_trimmed)
+{
+    enum { FEW = 4000, MANY = 9000 };
+    static item all[MANY];
+    counted c;
+    haul_context *context;
+    size_t before, few, many;
+    CHECK_STATUS(counted_open(&c, &context), HAUL_OK);
+    CHECK_STATUS(HAUL_DESCRIBE(context, structs), HAUL_OK);
+    before = c.held;
+    few = held_by(context, &c, all, FEW);
+    CHECK(few - before > FEW * sizeof *all);
+    CHECK_EQ(held_by(context, &c, all, FEW), few);
+    many = held_by(context, &c, all, MANY);
+    CHECK(many - few > (MANY - FEW - 1) * sizeof *all);
+    CHECK_EQ(held_by(context, &c, all, FEW), many);
+    CHECK_STATUS(haul_context_trim(context), HAUL_OK);
+    CHECK_EQ(c.held, before);
+    HAUL_FORGET(structs);
+    haul_context_free(&context);
+    CHECK_EQ(c.held, 0);
+}
+
+TEST(image_saves, more_than_128_MiB_of_packed_pieces_are_not_kept)
+{
+    enum { COUNT = (136 << 20) / sizeof(void *) };
+    item **list = calloc(COUNT, sizeof *list);
+    item one = { 0 };
+    counted c;
+    haul_context *context;
+    size_t before;
+    CHECK(list != NULL);
+    CHECK_STATUS(counted_open(&c, &context), HAUL_OK);
+    CHECK_STATUS(HAUL_DESCRIBE(context, structs), HAUL_OK);
+    one.list = list;
+    one.listed = COUNT;
+    before = c.held;
+    {
+        size_t bytes = 0;
+        haul_file file = { 0 };
+        file.user = &bytes;
+        file.write = forget;
+        CHECK_STATUS(haul_image_write(context, haul_from_object(&one, item_type), &file), HAUL_OK);
+        CHECK(bytes > (size_t)136 << 20);
+    }
+    CHECK(c.most - before > (size_t)136 << 20);
+    CHECK(c.held - before < (size_t)64 << 20);
+    HAUL_FORGET(structs);
+    haul_context_free(&context);
+    free(list);
 }
 
 TEST(image_saves, arguments_that_no_image_can_be_written_to_are_refused)

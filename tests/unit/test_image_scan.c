@@ -147,6 +147,58 @@ TEST(image_scan, more_kinds_than_the_scan_numbers_are_left_to_the_walk)
     haul_context_free(&context);
 }
 
+/* So many kinds take a byte of codes for each granule. The codes of a large array are 1 MiB, so
+ * those of targets are fetched ahead. */
+TEST(image_scan, in_a_large_arena_of_many_kinds_each_object_comes_back)
+{
+    enum { TYPES = 20, COUNT = 50 * TYPES, BYTES = 17 << 20 };
+    static haul_type *types[TYPES];
+    static node objects[COUNT];
+    haul_context *context;
+    haul_image *loaded;
+    image_bytes image = { NULL, 0, 0 };
+    haul_file file = bytes_file(&image);
+    const node *at, *next;
+    double *xyz = calloc(1, BYTES);
+    char name[32];
+    size_t i;
+    CHECK(xyz != NULL);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    for (i = 0; i < TYPES; i++) {
+        haul_field fields[] = {
+            HAUL_OBJECT(node, next, &types[(i + 1) % TYPES]),
+            HAUL_OBJECT(node, other, &types[i]),
+            HAUL_ARRAY(node, xyz, HAUL_COUNT(node, count)),
+        };
+        sprintf(name, "type %zu", i);
+        CHECK_STATUS(type_make_in(context, name, sizeof(node), fields, 3, &types[i]), HAUL_OK);
+    }
+    for (i = 0; i < COUNT; i++) {
+        objects[i].next = &objects[(i + 1) % COUNT];
+        objects[i].other = &objects[(i + 7 * TYPES) % COUNT];
+        objects[i].data[0] = (char)i;
+    }
+    objects[0].xyz = xyz;
+    objects[0].count = BYTES / sizeof *xyz;
+    CHECK_STATUS(haul_type_commit(types[0]), HAUL_OK);
+    CHECK_STATUS(haul_image_write(context, haul_from_object(objects, types[0]), &file), HAUL_OK);
+    CHECK_STATUS(haul_image_from_bytes(context, image.at, image.count, types, 1, NULL, &loaded),
+                 HAUL_OK);
+    at = haul_image_roots(loaded, NULL)[0].address;
+    for (i = 0; i < COUNT; i++, at = next) {
+        next = at->next;
+        CHECK_EQ(at->data[0], (char)i);
+        CHECK_EQ(at->other->data[0], (char)((i + 7 * TYPES) % COUNT));
+    }
+    CHECK(at == haul_image_roots(loaded, NULL)[0].address);
+    haul_image_free(&loaded);
+    bytes_free(&image);
+    for (i = 0; i < TYPES; i++)
+        haul_type_free(&types[i]);
+    haul_context_free(&context);
+    free(xyz);
+}
+
 /* ---- Left to the walk, which accepts or refuses. */
 
 static haul_status load_as(haul_type *type, const image_bytes *image)
