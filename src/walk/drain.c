@@ -246,7 +246,7 @@ HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, co
             else if (status = haul__reach_one(d, value, (uint32_t)(tag >> 48)), status != HAUL_OK)
                 return status;
         }
-        if (own.near_count + own.over_count >= HAUL__POINTERS_AHEAD) {
+        if (haul__are_many(&own)) {
             *c = own;
             status = haul__settle(d, c);
             own = *c;
@@ -403,8 +403,7 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
             else
                 status = visit_general(d, entry);
         }
-        if (status == HAUL_OK &&
-            (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD || read == chunk->written))
+        if (status == HAUL_OK && (haul__are_many(&c) || read == chunk->written))
             status = haul__settle(d, &c);
     }
     if (read > chunk->read)

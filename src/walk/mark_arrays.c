@@ -66,7 +66,7 @@ static part part_of(haul__block *block, uintptr_t first, uintptr_t end)
 }
 
 /* Marks any array in a bare or mixed block, even if it does not begin with a granule, or was marked
- * before. */
+ * before; in a uniform block, whole granules that are new. */
 static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintptr_t first,
                                       uintptr_t end)
 {
@@ -76,11 +76,12 @@ static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintpt
     const part tail = part_of(block, tail_first >= past_head ? tail_first : end, end);
     uint32_t known = head.known | tail.known,
              fresh = (head.bytes ^ head.known) | (tail.bytes ^ tail.known);
+    const int is_uniform = haul__is_uniform(block);
     uintptr_t at, stop;
     for (at = first; at < end; at = stop) {
         const unsigned number = haul__cell_number(at);
         const haul__cell *cell = &block->cells[number];
-        uint32_t whole, any = cell->live | cell->aux, all = cell->live;
+        uint32_t whole, any = cell->live | (is_uniform ? 0 : cell->aux), all = cell->live;
         stop = (at | (HAUL__CELL_BYTES - 1)) + 1;
         if (stop > end)
             stop = end;
@@ -96,7 +97,7 @@ static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintpt
         fresh |= ~all & whole;
     }
     if (known)
-        return fresh ? HAUL__APART : HAUL__KNOWN_BEFORE;
+        return fresh || is_uniform ? HAUL__APART : HAUL__KNOWN_BEFORE;
     if ((head.bytes && haul__mark_part(map, block, head.first, (uint16_t)head.bytes) < 0) ||
         (tail.bytes && haul__mark_part(map, block, tail.first, (uint16_t)tail.bytes) < 0))
         return HAUL__NO_MEMORY;
@@ -112,21 +113,6 @@ static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintpt
     return HAUL__FRESH;
 }
 
-/* Marks the first `bytes` bytes of an array's last granule; 0: all of them. None was marked before.
- * A page with four bits a granule is written for a whole granule too: its bits are 0 already. 0:
- * out of memory. */
-HAUL__INLINE int mark_tail(haul__map *map, haul__block *block, uintptr_t last, unsigned bytes)
-{
-    const unsigned granule = haul__granule_in_block(last), shift = granule % 2 * 4;
-    uint8_t *prefix = haul__prefix(block, granule / HAUL__PAGE_GRANULES);
-    if (HAUL__LIKELY(prefix != NULL)) {
-        prefix += granule % HAUL__PAGE_GRANULES / 2;
-        *prefix = (uint8_t)((*prefix & ~(15u << shift)) | bytes << shift);
-        return 1;
-    }
-    return !bytes || haul__mark_mask(map, block, granule, (uint16_t)((1u << bytes) - 1u));
-}
-
 /* The bytes of the last granule of an array that ends there, if its last word is live in part; else
  * 0. No predictor could guess which, so it is no branch. */
 HAUL__INLINE unsigned tail_of_word(uintptr_t end)
@@ -135,115 +121,104 @@ HAUL__INLINE unsigned tail_of_word(uintptr_t end)
     return (unsigned)(end & (HAUL__GRANULE - 1)) & (0u - is_cut);
 }
 
-/* Marks [first, end), which lies in several cells of a mixed block, as mark_words does. */
-static int mark_mixed_cells(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
+/* Where the bits of a last granule stand that is live in its first `tail` bytes. Those of a whole
+ * granule, which are 0 already, are written too: to *nothing if the block has none. NULL: there is
+ * no room for the bits or for the end of a string. */
+HAUL__INLINE uint8_t *prefix_for(const haul__side *side, unsigned granule, unsigned tail,
+                                 int is_string, uint8_t *nothing)
+{
+    if (HAUL__UNLIKELY(is_string && (!side || side->end_count == side->end_capacity)))
+        return NULL;
+    if (HAUL__LIKELY(side && side->prefix && !(side->is_full >> granule / HAUL__PAGE_GRANULES & 1)))
+        return side->prefix + granule / 2;
+    return tail ? NULL : nothing;
+}
+
+HAUL__INLINE void note_tail(uint8_t *prefix, haul__side *side, uintptr_t last, unsigned tail,
+                            int is_string)
+{
+    const unsigned shift = haul__granule_in_block(last) % 2 * 4;
+    *prefix = (uint8_t)((*prefix & ~(15u << shift)) | tail << shift);
+    if (is_string)
+        side->ends[side->end_count++] = (uint16_t)(last & (HAUL__BLOCK_BYTES - 1));
+}
+
+/* Marks [first, end) in one cell of a mixed block or in two. If the last word is live in part, the
+ * other word of its granule must not be. */
+HAUL__INLINE int mark_words(haul__block *block, uintptr_t first, uintptr_t end, int is_string)
 {
     const unsigned from = haul__cell_number(first), to = haul__cell_number(end - 1);
-    const unsigned tail = tail_of_word(end);
+    const unsigned last_word = haul__word_in_cell(end - 1), tail = tail_of_word(end);
+    const uint64_t beyond = 0 - (uint64_t)(to - from), cut = (uint64_t)(tail != 0) << last_word;
     const uint64_t low = UINT64_MAX << haul__word_in_cell(first);
-    const uint64_t high = UINT64_MAX >> (63u - haul__word_in_cell(end - 1));
-    const uint64_t cut = (uint64_t)(tail != 0) << haul__word_in_cell(end - 1);
-    uint64_t met = haul__partial_words(block, to) & (uint64_t)3
-                                                        << (2 * haul__granule_in_cell(end - 1));
-    unsigned at;
-    for (at = from; at <= to; at++)
-        met |= (haul__load_cell(&block->cells[at]) | haul__slots(block)[at]) &
-               (at == from ? low : UINT64_MAX) & (at == to ? high : UINT64_MAX);
-    if (HAUL__UNLIKELY(met))
-        return mark_ragged(map, block, first, end);
-    if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
-        return HAUL__NO_MEMORY;
-    for (at = from; at <= to; at++)
-        haul__store_cell(&block->cells[at], haul__load_cell(&block->cells[at]) |
-                                                ((at == from ? low : UINT64_MAX) &
-                                                 (at == to ? high & ~cut : UINT64_MAX)));
-    haul__slots(block)[to] |= cut;
-    return HAUL__FRESH;
+    const uint64_t high = UINT64_MAX >> (63u - last_word), whole = high & ~cut;
+    haul__cell *cell = &block->cells[from], *last = &block->cells[to];
+    uint64_t *slots = &haul__slots(block)[from], *last_slots = &haul__slots(block)[to];
+    const uint64_t live = haul__load_cell(cell), last_live = haul__load_cell(last);
+    const uint64_t met = ((live | *slots) & low & (high | beyond)) |
+                         ((last_live | *last_slots) & high & beyond) |
+                         (*last_slots & ~last_live & (uint64_t)3 << (last_word & ~1u));
+    uint8_t nothing = 0, *prefix = prefix_for(block->side, haul__granule_in_block(end - 1), tail,
+                                              is_string, &nothing);
+    if (HAUL__UNLIKELY(met || !prefix))
+        return 0;
+    haul__store_cell(cell, live | (low & (whole | beyond)));
+    haul__store_cell(last, haul__load_cell(last) | (whole & beyond));
+    *last_slots |= cut;
+    note_tail(prefix, block->side, end - 1, tail, is_string);
+    return 1;
 }
 
-/* Marks [first, end), which lies in several cells of a block of any form, as mark_granules does. */
-static HAUL__NOINLINE int mark_cells(haul__map *map, haul__block *block, uintptr_t first,
-                                     uintptr_t end)
+/* The same in a bare block or, if they are whole granules, a uniform one. */
+HAUL__INLINE int mark_granules(haul__block *block, uintptr_t first, uintptr_t end, int is_bare,
+                               int is_string)
 {
-    const unsigned tail = (unsigned)(end & (HAUL__GRANULE - 1));
-    const int is_uniform = haul__is_uniform(block);
-    haul__cell *cell = haul__cell_of(block, first), *last = haul__cell_of(block, end - 1), *at;
+    const unsigned from = haul__cell_number(first), to = haul__cell_number(end - 1);
+    const unsigned last_granule = haul__granule_in_cell(end - 1),
+                   tail = (unsigned)(end & (HAUL__GRANULE - 1));
+    const uint32_t beyond = 0 - (uint32_t)(to - from), cut = (uint32_t)(tail != 0) << last_granule;
     const uint32_t low = UINT32_MAX << haul__granule_in_cell(first);
-    const uint32_t high = UINT32_MAX >> (31u - haul__granule_in_cell(end - 1));
-    const uint32_t part = (uint32_t)(tail != 0) << haul__granule_in_cell(end - 1);
-    uint32_t met = 0;
-    if (block->form == HAUL__MIXED)
-        return mark_mixed_cells(map, block, first, end);
-    for (at = cell; at <= last; at++)
-        met |= (at->live | (is_uniform ? 0 : at->aux)) & (at == cell ? low : UINT32_MAX) &
-               (at == last ? high : UINT32_MAX);
-    if (HAUL__UNLIKELY(met || (is_uniform && tail)))
-        return is_uniform ? HAUL__APART : mark_ragged(map, block, first, end);
-    if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
-        return HAUL__NO_MEMORY;
-    for (at = cell; at <= last; at++)
-        at->live |= (at == cell ? low : UINT32_MAX) & (at == last ? high & ~part : UINT32_MAX);
-    last->aux |= part;
-    return HAUL__FRESH;
+    const uint32_t high = UINT32_MAX >> (31u - last_granule), whole = high & ~cut;
+    haul__cell *cell = &block->cells[from], *last = &block->cells[to];
+    const uint32_t met = ((cell->live | (is_bare ? cell->aux : 0)) & low & (high | beyond)) |
+                         ((last->live | (is_bare ? last->aux : 0)) & high & beyond);
+    uint8_t nothing = 0, *prefix = prefix_for(block->side, haul__granule_in_block(end - 1), tail,
+                                              is_string, &nothing);
+    if (HAUL__UNLIKELY(met || !prefix || (!is_bare && (tail || block->words))))
+        return 0;
+    last->aux |= cut;
+    cell->live |= low & (whole | beyond);
+    last->live |= whole & beyond;
+    note_tail(prefix, block->side, end - 1, tail, is_string);
+    return 1;
 }
 
-/* Marks [first, end) in one cell of a mixed block. If the last word is live in part, a mask says
- * which of its bytes; then the other word of its granule must not be live in part too. */
-HAUL__INLINE int mark_words(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
+/* Marks [first, end), a new array or string, and notes its terminator if it is a string. 0: nothing
+ * was done, for a byte was marked before, or it lies in two blocks or in more than two cells, or
+ * does not begin with a granule, or memory is missing. */
+HAUL__INLINE int mark_simply(const uintptr_t *flat, uintptr_t first, uintptr_t end, int is_string)
 {
-    const unsigned last = haul__word_in_cell(end - 1);
-    const unsigned tail = tail_of_word(end);
-    const uint64_t words = haul__range64(haul__word_in_cell(first), last);
-    const uint64_t cut = (uint64_t)(tail != 0) << last;
-    haul__cell *cell = haul__cell_of(block, first);
-    uint64_t *slots = &haul__slots(block)[haul__cell_number(first)];
-    const uint64_t live = haul__load_cell(cell);
-    if (HAUL__UNLIKELY(((live | *slots) & words) | (*slots & ~live & (uint64_t)3 << (last & ~1u))))
-        return mark_ragged(map, block, first, end);
-    if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
-        return HAUL__NO_MEMORY;
-    haul__store_cell(cell, live | (words & ~cut));
-    *slots |= cut;
-    return HAUL__FRESH;
-}
-
-/* Marks [first, end) in one cell of a bare block or, if they are whole granules, a uniform one. It
- * begins with a granule. */
-HAUL__INLINE int mark_granules(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end,
-                               int is_uniform)
-{
-    const unsigned tail = (unsigned)(end & (HAUL__GRANULE - 1));
-    const unsigned last = haul__granule_in_cell(end - 1);
-    const uint32_t granules = haul__range32(haul__granule_in_cell(first), last);
-    const uint32_t part = (uint32_t)(tail != 0) << last;
-    haul__cell *cell = haul__cell_of(block, first);
-    const uint32_t met = (cell->live | (is_uniform ? 0 : cell->aux)) & granules;
-    if (HAUL__UNLIKELY(met || (is_uniform && tail)))
-        return is_uniform ? HAUL__APART : mark_ragged(map, block, first, end);
-    if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
-        return HAUL__NO_MEMORY;
-    cell->live |= granules & ~part;
-    cell->aux |= part;
-    return HAUL__FRESH;
+    const uintptr_t entry = flat[first >> HAUL__BLOCK_SHIFT], form = entry & HAUL__FORM_MASK;
+    haul__block *block = haul__block_in(entry);
+    if (HAUL__UNLIKELY(!(entry & 1u) || (first ^ (end - 1)) >> HAUL__BLOCK_SHIFT ||
+                       haul__cell_number(end - 1) - haul__cell_number(first) > 1 ||
+                       (first & (HAUL__GRANULE - 1)) != 0))
+        return 0;
+    return form == HAUL__MIXED ? mark_words(block, first, end, is_string)
+                               : mark_granules(block, first, end, form == HAUL__BARE, is_string);
 }
 
 /* Marks [first, end). Uniform blocks take whole granules only, ragged blocks no plain bytes. */
-HAUL__INLINE int mark_array(haul__map *map, uintptr_t first, uintptr_t end)
+static HAUL__NOINLINE int mark_array(haul__map *map, uintptr_t first, uintptr_t end)
 {
-    const uintptr_t entry = map->flat[first >> HAUL__BLOCK_SHIFT], across = first ^ (end - 1);
+    const uintptr_t entry = map->flat[first >> HAUL__BLOCK_SHIFT];
     haul__block *block = haul__block_in(entry);
-    if (HAUL__LIKELY((entry & HAUL__FORM_MASK) == HAUL__BARE &&
-                     !(across >> HAUL__CELL_SHIFT | (first & (HAUL__GRANULE - 1)))))
-        return mark_granules(map, block, first, end, 0);
-    if (HAUL__UNLIKELY(!(entry & 1u) || across >> HAUL__BLOCK_SHIFT || block->words))
+    if (mark_simply(map->flat, first, end, 0))
+        return HAUL__FRESH;
+    if (!(entry & 1u) || (first ^ (end - 1)) >> HAUL__BLOCK_SHIFT ||
+        (haul__is_uniform(block) && (block->words || ((first | end) & (HAUL__GRANULE - 1)) != 0)))
         return HAUL__APART;
-    if (HAUL__UNLIKELY((first & (HAUL__GRANULE - 1)) != 0))
-        return haul__is_uniform(block) ? HAUL__APART : mark_ragged(map, block, first, end);
-    if (across >> HAUL__CELL_SHIFT)
-        return mark_cells(map, block, first, end);
-    return (entry & HAUL__FORM_MASK) == HAUL__MIXED
-               ? mark_words(map, block, first, end)
-               : mark_granules(map, block, first, end, haul__is_uniform(block));
+    return mark_ragged(map, block, first, end);
 }
 
 /* Marks an array of pointers in a mixed block: its words are live, and slots. A block of another
@@ -360,7 +335,7 @@ static HAUL__NOINLINE haul_status log_array(haul__discovery *d, const haul__pend
 
 /* Marks a pending array. If all bytes of a string were marked before, its terminator must still be
  * noted. */
-HAUL__INLINE haul_status mark_one(haul__discovery *d, const haul__pending *pending)
+static HAUL__NOINLINE haul_status mark_one(haul__discovery *d, const haul__pending *pending)
 {
     const haul__plain_array *array = pending->array;
     int fresh;
@@ -390,12 +365,8 @@ HAUL__INLINE haul_status mark_one(haul__discovery *d, const haul__pending *pendi
 HAUL__INLINE haul_status mark_and_visit(haul__discovery *d, const haul__pending *pending,
                                         haul__candidates *c)
 {
-    const uint32_t number = pending->array->target;
-    const uint64_t tag = (uint64_t)number << 48;
-    const uint32_t near_starts = haul__near_starts(&d->met_types[number]);
+    const uint64_t tag = (uint64_t)pending->array->target << 48;
     const int fresh = mark_pointers(d->map, pending->first, pending->end);
-    const uintptr_t *const flat = d->map->flat;
-    haul__candidates own;
     haul_status status = HAUL_OK;
     uintptr_t at;
     if (HAUL__UNLIKELY(fresh < 0))
@@ -407,20 +378,12 @@ HAUL__INLINE haul_status mark_and_visit(haul__discovery *d, const haul__pending 
     if (c->tag != tag && c->near_count + c->over_count)
         status = haul__settle(d, c);
     c->tag = tag;
-    own = *c; /* nothing else can reach it: its counts stay in registers */
-    for (at = pending->first; at < pending->end && status == HAUL_OK; at += HAUL__WORD) {
-        const uintptr_t value = haul__load_word((const void *)at);
-        if (!HAUL__TOO_HIGH(value))
-            haul__collect(&own, flat, value, tag, near_starts);
-        else
-            status = haul__reach_one(d, value, number);
-        if (own.near_count + own.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK) {
-            *c = own;
+    for (at = pending->first; at < pending->end && status == HAUL_OK;
+         at += HAUL__ROW * HAUL__WORD) {
+        status = haul__collect_row(d, c, at, (size_t)(pending->end - at) / HAUL__WORD);
+        if (haul__are_many(c) && status == HAUL_OK)
             status = haul__settle(d, c);
-            own = *c;
-        }
     }
-    *c = own;
     return status;
 }
 
@@ -431,55 +394,6 @@ static HAUL__NOINLINE int name_pending(const haul__discovery *d, const haul__pen
 {
     const uintptr_t end = pending->array ? pending->end : d->string_end;
     return !end || haul__hint_range(d, array->hint, pending->first, end);
-}
-
-/* Marks a range within one cell, as mark_granules and mark_words do, and notes its terminator if it
- * is a string. 0: nothing was done, for a byte was marked before, or memory is missing. */
-HAUL__INLINE int mark_simply(const uintptr_t *flat, uintptr_t first, uintptr_t end, int is_string)
-{
-    const uintptr_t entry = flat[first >> HAUL__BLOCK_SHIFT], across = first ^ (end - 1);
-    const uintptr_t form = entry & HAUL__FORM_MASK;
-    const unsigned granule = haul__granule_in_block(end - 1), shift = granule % 2 * 4;
-    const unsigned tail =
-        form == HAUL__MIXED ? tail_of_word(end) : (unsigned)(end & (HAUL__GRANULE - 1));
-    haul__block *block = haul__block_in(entry);
-    haul__cell *cell;
-    haul__side *side;
-    uint8_t nothing = 0, *prefix = &nothing;
-    if (HAUL__UNLIKELY(!(entry & 1u) || across >> HAUL__CELL_SHIFT | (first & (HAUL__GRANULE - 1))))
-        return 0;
-    side = block->side;
-    cell = haul__cell_of(block, first);
-    if (HAUL__LIKELY(side && side->prefix &&
-                     !(side->is_full >> granule / HAUL__PAGE_GRANULES & 1u)))
-        prefix = side->prefix + granule / 2;
-    else if (tail)
-        return 0;
-    if (HAUL__UNLIKELY(is_string && (!side || side->end_count == side->end_capacity)))
-        return 0;
-    if (form == HAUL__MIXED) {
-        const unsigned last = haul__word_in_cell(end - 1);
-        const uint64_t words = haul__range64(haul__word_in_cell(first), last);
-        const uint64_t cut = (uint64_t)(tail != 0) << last, live = haul__load_cell(cell);
-        uint64_t *slots = &haul__slots(block)[haul__cell_number(first)];
-        if (HAUL__UNLIKELY(((live | *slots) & words) |
-                           (*slots & ~live & (uint64_t)3 << (last & ~1u))))
-            return 0;
-        haul__store_cell(cell, live | (words & ~cut));
-        *slots |= cut;
-    } else {
-        const uint32_t granules = haul__range32(haul__granule_in_cell(first), granule % 32);
-        const uint32_t part = (uint32_t)(tail != 0) << (granule % 32);
-        if (HAUL__UNLIKELY(form != HAUL__BARE && (tail || block->words)) ||
-            HAUL__UNLIKELY(((cell->live | (form == HAUL__BARE ? cell->aux : 0)) & granules) != 0))
-            return 0;
-        cell->live |= granules & ~part;
-        cell->aux |= part;
-    }
-    *prefix = (uint8_t)((*prefix & ~(15u << shift)) | tail << shift);
-    if (is_string)
-        side->ends[side->end_count++] = (uint16_t)((end - 1) & (HAUL__BLOCK_BYTES - 1));
-    return 1;
 }
 
 /* Finds the ends of pending strings, names what hints name, and fetches what marking needs. */
@@ -504,38 +418,30 @@ HAUL__HOT static haul_status prepare_pending(haul__discovery *d, int *have_point
     return HAUL_OK;
 }
 
-static HAUL__NOINLINE haul_status mark_rarely(haul__discovery *d, const haul__pending *pending)
-{
-    return mark_one(d, pending);
-}
-
 /* Marks pending arrays of plain bytes, and strings. */
 HAUL__INLINE haul_status mark_all_plain(haul__discovery *d, int is_logged)
 {
     const uintptr_t *const flat = d->map->flat;
     const haul__pending *pending = d->pending, *const end = pending + d->pending_count;
-    size_t objects = 0, bytes = 0;
+    size_t objects = d->pending_count, bytes = 0;
     haul_status status = HAUL_OK;
-    for (; pending < end && status == HAUL_OK; pending++) {
-        if (HAUL__LIKELY(
-                pending->array && pending->end &&
-                mark_simply(flat, pending->first, pending->end, pending->array->is_string))) {
-            objects++;
+    for (; pending < end; pending++) {
+        if (HAUL__LIKELY(pending->end != 0 && mark_simply(flat, pending->first, pending->end,
+                                                          pending->array->is_string))) {
             bytes += (size_t)(pending->end - pending->first);
-            if (is_logged) {
-                haul__reached range = pending->array->demands;
-                range.first = pending->first;
-                range.end = pending->end;
-                status = haul__log_new(d, &range);
-            }
+            if (is_logged)
+                status = log_array(d, pending, 1);
         } else {
-            status = mark_rarely(d, pending);
+            objects--;
+            status = mark_one(d, pending);
         }
+        if (HAUL__UNLIKELY(status != HAUL_OK))
+            return status;
     }
     d->found->objects += objects;
     d->found->bytes += bytes;
     d->pending_count = 0;
-    return status;
+    return HAUL_OK;
 }
 
 HAUL__HOT static haul_status mark_plain(haul__discovery *d)

@@ -168,6 +168,35 @@ HAUL__INLINE void haul__collect(haul__candidates *c, const uintptr_t *flat, uint
 
 #define HAUL__TOO_HIGH(value) HAUL__UNLIKELY((value) > HAUL__HIGHEST - HAUL__SIMPLE_BYTES)
 
+#define HAUL__ROW ((size_t)16) /* pointers that are collected without a look at anything else */
+
+/* Collects the first HAUL__ROW of the pointers at `first`, or as many as there are, each to an
+ * object of the type in c->tag. */
+HAUL__INLINE haul_status haul__collect_row(haul__discovery *d, haul__candidates *c, uintptr_t first,
+                                           size_t count)
+{
+    const uintptr_t *const flat = d->map->flat;
+    const uint64_t tag = c->tag;
+    const uint32_t near_starts = haul__near_for(d, &d->met_types[HAUL__ENTRY_TYPE(tag)]);
+    haul__candidates own = *c; /* nothing else can reach it: its counts stay in registers */
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < count && i < HAUL__ROW; i++) {
+        const uintptr_t value = haul__load_word((const void *)(first + i * HAUL__WORD));
+        if (!HAUL__TOO_HIGH(value))
+            haul__collect(&own, flat, value, tag, near_starts);
+        else if (status = haul__reach_one(d, value, HAUL__ENTRY_TYPE(tag)), status != HAUL_OK)
+            return status;
+    }
+    *c = own;
+    return HAUL_OK;
+}
+
+HAUL__INLINE int haul__are_many(const haul__candidates *c)
+{
+    return c->near_count + c->over_count >= HAUL__POINTERS_AHEAD;
+}
+
 /* Follows a pointer that is no candidate. In order, the candidates before it are marked first, and
  * it is marked before further ones. */
 HAUL__INLINE haul_status haul__visit_beside(haul__discovery *d, haul__candidates *c,

@@ -100,32 +100,16 @@ static HAUL__NOINLINE int follow_counted(haul__discovery *d, const haul__plain_a
                : follow_array(d, array, array->field_count, value, self);
 }
 
-/* Most arrays: one field counts, and a comparison tells that nothing is unusual. */
-HAUL__INLINE int follow_short(haul__discovery *d, const haul__plain_array *array, uintptr_t value,
-                              uintptr_t self)
-{
-    haul__found *found = d->found;
-    const size_t reads = found->read_count;
-    const uintptr_t place = self + array->field[0].offset;
-    const int64_t stored = haul__load_count(place, array->field[0].width);
-    const int64_t count = stored & array->field[0].bits;
-    const uint64_t read = (place | array->width_mark) | (uint64_t)stored << 50;
-    if (HAUL__UNLIKELY(!haul__is_short(array, value, count) || reads == found->read_capacity))
-        return follow_counted(d, array, value, self);
-    if (!reads || HAUL__READ_PLACE(found->reads[reads - 1] ^ read)) {
-        found->reads[reads] = read;
-        found->read_count = reads + 1;
-    }
-    haul__fetch_cell(d->map->flat, value);
-    add_pending(d, array, value, value + (uintptr_t)(count * array->scale + array->shift));
-    return 1;
-}
-
 int haul__follow_plain_array(haul__discovery *d, const haul__plain_array *array, uintptr_t value,
                              uintptr_t self)
 {
-    if (HAUL__LIKELY(array->is_short))
-        return follow_short(d, array, value, self);
+    if (HAUL__LIKELY(array->is_short)) {
+        haul__ends own = haul__ends_of(d);
+        if (HAUL__UNLIKELY(!haul__follow_short(d, &own, array, value, self)))
+            return follow_counted(d, array, value, self);
+        haul__put_back(d, &own);
+        return 1;
+    }
     if (!array->is_string)
         return follow_counted(d, array, value, self);
     if (!value)

@@ -65,4 +65,51 @@ HAUL__INLINE int64_t haul__load_count(uintptr_t at, unsigned width)
     return i8;
 }
 
+/* The ends of what grows while pointers to such arrays are followed. A loop keeps them in
+ * registers, and puts them back before it calls any other function. */
+typedef struct haul__ends {
+    const uintptr_t *flat;
+    uint64_t *reads;
+    size_t count, capacity, pending;
+} haul__ends;
+
+HAUL__INLINE haul__ends haul__ends_of(const haul__discovery *d)
+{
+    haul__ends own;
+    own.flat = d->map->flat;
+    own.reads = d->found->reads;
+    own.count = d->found->read_count;
+    own.capacity = d->found->read_capacity;
+    own.pending = d->pending_count;
+    return own;
+}
+
+HAUL__INLINE void haul__put_back(haul__discovery *d, const haul__ends *own)
+{
+    d->found->read_count = own->count;
+    d->pending_count = own->pending;
+}
+
+/* Follows the pointer `value` to an array whose `is_short` is set. There must be room for one that
+ * is pending. 0: nothing was done, for something is unusual. */
+HAUL__INLINE int haul__follow_short(haul__discovery *d, haul__ends *own,
+                                    const haul__plain_array *array, uintptr_t value, uintptr_t self)
+{
+    const uintptr_t place = self + array->field[0].offset;
+    const int64_t stored = haul__load_count(place, array->field[0].width);
+    const int64_t count = stored & array->field[0].bits;
+    const uint64_t read = (place | array->width_mark) | (uint64_t)stored << 50;
+    haul__pending *pending = &d->pending[own->pending];
+    if (HAUL__UNLIKELY(!haul__is_short(array, value, count) || own->count == own->capacity))
+        return 0;
+    if (!own->count || HAUL__READ_PLACE(own->reads[own->count - 1] ^ read))
+        own->reads[own->count++] = read;
+    haul__fetch_cell(own->flat, value);
+    pending->first = value;
+    pending->end = value + (uintptr_t)(count * array->scale + array->shift);
+    pending->array = array;
+    own->pending++;
+    return 1;
+}
+
 #endif

@@ -22,30 +22,17 @@
 HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry *entry,
                                           uint32_t number)
 {
-    const uintptr_t *const flat = d->map->flat, first = entry->address;
-    const uint64_t tag = (uint64_t)number << 48;
-    const uint32_t near_starts = haul__near_for(d, &d->met_types[number]);
-    const size_t count = entry->count;
     haul_status status = HAUL_OK;
     size_t i;
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
-    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM }, own = c;
-    c.tag = own.tag = tag;
-    for (i = 0; i < count && status == HAUL_OK; i++) {
-        const uintptr_t value = haul__load_word((const void *)(first + i * HAUL__WORD));
-        if (HAUL__TOO_HIGH(value))
-            status = haul__reach_one(d, value, number);
-        else
-            haul__collect(&own, flat, value, tag, near_starts);
-        if (own.near_count + own.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK) {
-            c = own; /* nothing else can reach `own`: its counts stay in registers */
+    haul__candidates c = { near, over, 0, 0, (uint64_t)number << 48 };
+    for (i = 0; i < entry->count && status == HAUL_OK; i += HAUL__ROW) {
+        status = haul__collect_row(d, &c, entry->address + i * HAUL__WORD, entry->count - i);
+        if (haul__are_many(&c) && status == HAUL_OK)
             status = haul__settle(d, &c);
-            own = c;
-        }
         if (status == HAUL_OK)
-            status = haul__news_of_element(d, i);
+            status = haul__news(d);
     }
-    c = own;
     return status == HAUL_OK ? haul__settle(d, &c) : status;
 }
 
@@ -178,7 +165,7 @@ HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry 
         haul__prefetch(element + SIMPLE_AHEAD * entry->stride + first_slot);
         haul__prefetch(element + SIMPLE_AHEAD * entry->stride + last_slot);
         status = haul__visit_simple(d, &c, element, entry->met_type);
-        if (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK)
+        if (haul__are_many(&c) && status == HAUL_OK)
             status = haul__settle(d, &c);
         if (status == HAUL_OK)
             status = haul__news_of_element(d, i);

@@ -111,7 +111,8 @@ static void fill_row(random_source *random, row *one)
             take_filled(random, (size_t)one->half_count * sizeof *one->halves, sizeof *one->halves);
     }
     if (random_below(random, 8)) {
-        one->number_count = 2 + (int32_t)random_below(random, 60);
+        /* some of them in more than two cells of the map */
+        one->number_count = 2 + (int32_t)random_below(random, random_below(random, 8) ? 60 : 510);
         one->numbers =
             take_filled(random, (size_t)(one->number_count - 1) * sizeof(double), sizeof(double));
     }
