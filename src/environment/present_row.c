@@ -6,7 +6,7 @@
  */
 #include "environment/present_records.h"
 
-#define MOST_RANGES ((uint32_t)1 << 8)
+#define MOST_IN_ROW ((uint32_t)1 << 8)
 
 typedef struct row {
     int32_t begin, bytes, stride;
@@ -70,7 +70,7 @@ int haul__present_row(const haul__page_piece *pieces, uint32_t count, haul__page
 {
     const haul__page_piece *last = &pieces[count - 1];
     row r;
-    if (count > MOST_RANGES || last->group != pieces[0].group ||
+    if (count > MOST_IN_ROW || last->group != pieces[0].group ||
         pieces[count / 2].group != pieces[0].group)
         return 0;
     r = begin_row(pieces, count);
