@@ -205,6 +205,7 @@ static void open_device(unsigned threads)
     if (haul_cuda_open(context, NULL, &device) != HAUL_OK)
         device = NULL;
 #endif
+    printf("# %s, %u threads\n", device ? "a GPU" : "the host device", threads);
     if (!device) {
         if (haul_host_open(context, NULL, &device) != HAUL_OK)
             bench_die("there is no device", haul_context_error(context));
