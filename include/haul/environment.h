@@ -81,8 +81,8 @@ typedef struct haul_enter_options {
  * objects stay as they are.
  *
  * HAUL_ERROR_GRAPH: the root, or something that it reaches, overlaps a present object and reaches
- * out of it, so one of both would have to move; the record has the paths of both. Else errors as of
- * haul_plan_create. */
+ * out of it, so one of both would have to move; the record has the paths of both.
+ * HAUL_ERROR_ARGUMENT: nothing of the root travels. Else errors as of haul_plan_create. */
 static inline haul_status haul_environment_enter(haul_environment *environment, void *root,
                                                  const haul_type *type, size_t count,
                                                  const haul_enter_options *options,
@@ -133,7 +133,8 @@ typedef enum haul_presence {
     HAUL_PRESENT = 2          /* all of it is, in one range */
 } haul_presence;
 /* How much of `bytes` bytes is present; of no bytes: of the one at `host`. O(1) for up to one page,
- * else O(pages). No lock; any thread. HAUL_ABSENT: NULL or freed. */
+ * else O(pages), and once more for each enter or exit meanwhile. No lock; any thread. HAUL_ABSENT:
+ * NULL or freed. */
 HAUL_API haul_presence haul_environment_presence(const haul_environment *environment,
                                                  const void *host, size_t bytes);
 
@@ -245,7 +246,8 @@ HAUL_API haul_status haul_environment_track_writes(haul_environment *environment
  * target, which it does not hold. A pointer that an enter has translated needs no attach. Both
  * calls wait for the device.
  * HAUL_ERROR_ARGUMENT: no such pointer is present; what it leads to is not; or there is no attach
- * to end. HAUL_ERROR_LIMIT, of a detach or an exit: more than 2^28 pointers would be poisoned.
+ * to end. HAUL_ERROR_LIMIT, of a detach or an exit: more than 2^28 pointers would be poisoned; of
+ * an attach: the pointer was attached 2^32 - 1 times.
  * After a detach that failed the pointer stays attached. */
 HAUL_API haul_status haul_environment_attach(haul_environment *environment, const void *pointer);
 HAUL_API haul_status haul_environment_detach(haul_environment *environment, const void *pointer);

@@ -24,15 +24,8 @@ typedef void haul__pool_work(void *user, size_t number, size_t first, size_t end
 /* The number of this process; a child has another after a fork. */
 long haul__process(void);
 /* A number that only the calling thread has while it runs; not 0. */
-uintptr_t haul__thread_place(void); /* the same by a call */
-HAUL__INLINE uintptr_t haul__thread(void)
-{
-#ifdef HAUL__HAS_THREAD_ADDRESS
-    return haul__thread_address();
-#else
-    return haul__thread_place();
-#endif
-}
+HAUL__INLINE uintptr_t haul__thread(void);
+uintptr_t haul__thread_place(void); /* such a number by a call */
 /* The number of processors that this process may run on; at least 1. */
 unsigned haul__processors(void);
 
@@ -55,5 +48,14 @@ void haul__pool_wake(haul__pool *pool, size_t bytes);
 
 /* haul__copy_streaming as a loop. `pool` may be NULL. */
 void haul__pool_copy(haul__pool *pool, void *to, const void *from, size_t bytes);
+
+HAUL__INLINE uintptr_t haul__thread(void)
+{
+#ifdef HAUL__HAS_THREAD_ADDRESS
+    return haul__thread_address();
+#else
+    return haul__thread_place();
+#endif
+}
 
 #endif

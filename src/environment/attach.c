@@ -461,6 +461,9 @@ haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
     uintptr_t value;
     if (find_slot(e, slot, &at, &one) != HAUL_OK)
         return HAUL_ERROR_ARGUMENT;
+    if (one && one->dynamic == UINT32_MAX)
+        return haul__fail(&e->context->error, HAUL_ERROR_LIMIT,
+                          "the pointer at %p was attached 2^32 - 1 times", (void *)slot);
     if (one) {
         one->dynamic++;
         return HAUL_OK;

@@ -107,6 +107,9 @@ static haul_status take_ranges(void *user, haul__new_range *ranges, size_t count
     haul__sent_group *group = t->group;
     uintptr_t there;
     size_t clear;
+    if (!count)
+        return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
+                          "nothing of the root travels: its type or policy leaves all out");
     haul__sort_by_address(&e->context->allocator, ranges, count, sizeof *ranges, is_before);
     if (!make_room(&e->context->allocator, group, count))
         return no_memory(e);

@@ -16,11 +16,19 @@ HAUL__NOINLINE static void *other_elsewhere(const haul__present *table, uint32_t
                                             uintptr_t address)
 {
     haul__found_range found;
-    if (haul__present_find_on(table, version, word, entry, address, &found))
-        return (void *)(address + found.delta);
-    if (address && haul__present_find(table, address - 1, &found))
-        return (void *)(address + found.delta);
-    return NULL;
+    int is_there = haul__present_find_on(table, version, word, entry, address, &found), is_end = 0;
+    uint32_t seen;
+    while (!is_there && !is_end) {
+        seen = haul__present_version(table);
+        is_there = haul__present_find(table, address, &found);
+        if (is_there)
+            break;
+        is_end = address && haul__present_find(table, address - 1, &found);
+        if (seen == haul__present_version(table))
+            break;
+        is_end = 0; /* the two answers may be of different times */
+    }
+    return is_there || is_end ? (void *)(address + found.delta) : NULL;
 }
 
 /* The other copy of a byte, or else of one past a range. */
@@ -57,9 +65,11 @@ static haul_presence presence_of(const haul__present *table, uintptr_t at, uintp
     *is_one = haul__present_find(table, at, &found);
     if (!*is_one)
         return haul__present_next(table, at, end) < end ? HAUL_PRESENT_IN_PART : HAUL_ABSENT;
-    for (; found.end < end && found.goes_on; *is_one = 0)
+    while (found.end < end && found.goes_on) {
+        *is_one = 0;
         if (!haul__present_find(table, found.end, &found))
             break;
+    }
     return found.end < end ? HAUL_PRESENT_IN_PART : HAUL_PRESENT;
 }
 

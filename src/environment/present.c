@@ -17,6 +17,9 @@ struct haul__kept {
 /* Sizes are powers of two, and these and a half. */
 #define SMALLEST 12u /* of records */
 #define BLOCK 16u    /* of blocks */
+
+typedef char haul__block_fits[HAUL__PRESENT_PAGES * sizeof(haul__page_entry) <= 512 ? 1 : -1];
+
 #define SMALL_CHUNK ((size_t)4 << 10)
 #define LARGE_CHUNK (((size_t)4 << 20) - HAUL__LINE)
 
@@ -57,7 +60,7 @@ static void *keep(haul__present *table, size_t bytes)
     return (unsigned char *)kept + HAUL__LINE;
 }
 
-/* Blocks lie side by side, apart from records: all of them have few pages of memory. */
+/* New blocks lie side by side, apart from records: all of them have few pages of memory. */
 static void *take(haul__present *table, haul__fresh *fresh, unsigned class)
 {
     const size_t bytes = bytes_of(class);
@@ -322,7 +325,9 @@ static haul__present_page *with_room(haul__present *table, haul__page_entry *ent
     SET(made->class, class);
     for (i = 0; i < made->count; i++)
         put_piece(made, i, &old->pieces[i]);
-    SET(entry->word, (uintptr_t)made | (entry->word & HAUL__PRESENT_FLAGS));
+    /* an empty record is searched: its entry has no bits yet */
+    SET(entry->word,
+        (uintptr_t)made | (old ? entry->word & HAUL__PRESENT_FLAGS : HAUL__PRESENT_CROWDED));
     if (old)
         give_back(table, old, old->class);
     end_change(table);

@@ -36,9 +36,9 @@ typedef struct haul__covered {
 typedef struct haul__found_range {
     uintptr_t delta; /* from its addresses to those of its other copy */
     uint32_t group;
-    uintptr_t
-        end; /* one past the bytes of the range that lie in the address's page; its own end, or
-                    * that of the page if it goes on */
+    /* one past the bytes of the range that lie in the address's page: its own end, or that of the
+     * page if it goes on */
+    uintptr_t end;
     int goes_on;
 } haul__found_range;
 

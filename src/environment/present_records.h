@@ -43,7 +43,7 @@
 /* In haul__page_row.shape: bytes of a range less 1, the distance of two, their number less 1. */
 #define HAUL__PRESENT_STRIDE 12u
 #define HAUL__PRESENT_COUNT 24u
-#define HAUL__PRESENT_INVERSE 26u /* i * inverse >> this: i / stride, for i below 2^13 */
+#define HAUL__PRESENT_INVERSE 26u /* x * inverse >> this: x / stride, for x below 2^13 */
 
 /* In haul__page_piece.place. */
 #define HAUL__PRESENT_LAST 12u                    /* where the last byte stands */

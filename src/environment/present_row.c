@@ -28,7 +28,7 @@ static int goes_on(const haul__page_piece *one)
     return (one->place & HAUL__PRESENT_GOES_ON) != 0;
 }
 
-/* The row that the first three pieces begin, if there is one. */
+/* The row that the first two pieces would begin. */
 static row begin_row(const haul__page_piece *pieces, uint32_t count)
 {
     const uint32_t cut = pieces[0].place & HAUL__PRESENT_BEGUN ? 1 : 0,

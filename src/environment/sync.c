@@ -187,11 +187,9 @@ static haul_status add_new(haul__batch *batch, const haul__digests *d)
 /* The bytes that a sync reads, or about as many. */
 static size_t bytes_to_read(const haul__digests *d)
 {
-    const size_t all = d->strips.packed_bytes,
-                 unwritten = d->are_sent && d->tracked.words
-                                 ? d->tracked.words * 64 * d->tracked.page_bytes -
-                                       haul__written_bytes(&d->tracked)
-                                 : 0;
+    const size_t all = d->strips.packed_bytes, watched = haul__watched_bytes(&d->tracked),
+                 written = haul__written_bytes(&d->tracked),
+                 unwritten = d->are_sent && watched > written ? watched - written : 0;
     return unwritten < all ? all - unwritten : 0;
 }
 

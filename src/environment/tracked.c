@@ -121,6 +121,14 @@ size_t haul__unwritten_bytes(const haul__tracked *tracked, uintptr_t begin, size
     return end > begin ? end - begin : 0;
 }
 
+size_t haul__watched_bytes(const haul__tracked *tracked)
+{
+    size_t i, bytes = 0;
+    for (i = 0; i < tracked->list.count; i++)
+        bytes += tracked->list.at[i].end - tracked->list.at[i].begin;
+    return bytes;
+}
+
 size_t haul__written_bytes(const haul__tracked *tracked)
 {
     size_t i, count = 0;

@@ -27,6 +27,8 @@ void haul__find_written(haul_environment *e, haul__tracked *tracked);
 /* Of how many of these bytes, from the first one on, it is known that nobody has written to them
  * since then. */
 size_t haul__unwritten_bytes(const haul__tracked *tracked, uintptr_t begin, size_t bytes);
+/* The bytes of all pages of which the system tells. */
+size_t haul__watched_bytes(const haul__tracked *tracked);
 /* The bytes of the pages that may have been written. */
 size_t haul__written_bytes(const haul__tracked *tracked);
 

@@ -78,6 +78,19 @@ static haul_type *policy_of(const haul_policy_row *rows, size_t count)
     return policy;
 }
 
+TEST(environment_rows, a_root_of_which_nothing_travels_is_refused)
+{
+    const haul_policy_row row = { .path = "", .action = HAUL_NONE };
+    haul_type *policy;
+    start();
+    policy = policy_of(&row, 1);
+    CHECK_STATUS(haul_environment_enter(env, &P[0], policy, 1, NULL, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "nothing of the root travels");
+    CHECK_EQ(haul_environment_presence(env, &P[0], sizeof P[0]), HAUL_ABSENT);
+    haul_type_free(&policy);
+    finish();
+}
+
 TEST(environment_rows, selective_member)
 {
     const haul_policy_row rows[] = { { .path = "", .action = HAUL_NONE },

@@ -3,6 +3,7 @@
  * Faults by number (docs/testing.md): H1, H2.
  */
 #define _DEFAULT_SOURCE
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -355,4 +356,58 @@ TEST(environment_table, equal_ranges_at_equal_distances_need_no_record)
     }
     haul__present_close(&table);
     step = 0x10000001u;
+}
+
+/* ---- A page whose record is given to another. */
+
+/* While `step_of` is odd, no range holds the byte AWAY. */
+#define AWAY (BASE + 200)
+
+typedef struct watched_page {
+    haul__present table;
+    unsigned step_of;
+    int is_over;
+    size_t found_away;
+} watched_page;
+
+static void *look_away(void *user)
+{
+    watched_page *w = user;
+    haul__found_range found;
+    while (!__atomic_load_n(&w->is_over, __ATOMIC_ACQUIRE)) {
+        const unsigned before = __atomic_load_n(&w->step_of, __ATOMIC_SEQ_CST);
+        const int is_found = haul__present_find(&w->table, AWAY, &found);
+        if (is_found && before % 2 == 1 && __atomic_load_n(&w->step_of, __ATOMIC_SEQ_CST) == before)
+            w->found_away++;
+    }
+    return NULL;
+}
+
+TEST(environment_table, a_page_never_shows_what_its_record_held_before)
+{
+    enum { TURNS = LARGE(400000, 4000) };
+    static watched_page w;
+    pthread_t reader;
+    int turn;
+    memset(&w, 0, sizeof w);
+    memset(&allocator, 0, sizeof allocator);
+    allocator.allocate = give;
+    allocator.release = take_back;
+    allocations_left = 1000000;
+    haul__present_open(&w.table, &allocator);
+    CHECK_EQ(pthread_create(&reader, NULL, look_away, &w), 0);
+    for (turn = 0; turn < TURNS; turn++) {
+        CHECK(haul__present_add(&w.table, BASE, 16, 0x1000, 1));
+        CHECK(haul__present_add(&w.table, AWAY, 24, 0x5010, 1));
+        haul__present_remove(&w.table, BASE, 16);
+        haul__present_remove(&w.table, AWAY, 24);
+        __atomic_add_fetch(&w.step_of, 1, __ATOMIC_SEQ_CST);
+        CHECK(haul__present_add(&w.table, BASE + 150, 16, 0x7000, 2));
+        haul__present_remove(&w.table, BASE + 150, 16);
+        __atomic_add_fetch(&w.step_of, 1, __ATOMIC_SEQ_CST);
+    }
+    __atomic_store_n(&w.is_over, 1, __ATOMIC_RELEASE);
+    pthread_join(reader, NULL);
+    CHECK_EQ(w.found_away, 0);
+    haul__present_close(&w.table);
 }
