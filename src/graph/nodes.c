@@ -187,8 +187,9 @@ const char *haul__node_type(const haul__nodes *nodes, size_t number)
 size_t haul__node_type_number(const haul__nodes *nodes, size_t number)
 {
     const haul__entry *entry = entry_at(nodes, number);
-    return entry->what == HAUL__OBJECTS ? entry->met_type
-                                        : nodes->walk.met_type_count + (entry->what == HAUL__PLAIN);
+    return entry->what == HAUL__OBJECTS && !is_each(nodes, entry)
+               ? entry->met_type
+               : nodes->walk.met_type_count + (entry->what == HAUL__PLAIN);
 }
 
 size_t haul__node_type_count(const haul__nodes *nodes)

@@ -4,12 +4,12 @@
  * these bits are added up: nothing is walked, and no source is read. A block that lies in one page
  * costs a count of bits. Threads share the blocks.
  *
- * Only a ship or reship that makes its plan notes hints, and the shipment keeps their list: notes
- * are always those of the call's hints. A program's own plan has none. Then the graph is walked
- * once more, by a walk that is slower than discovery. But it follows only what may lead to hinted
- * objects: a pointer whose field no hint names, to a type from which no hinted type can be reached,
- * is passed by. So hints that name a few arrays cost next to nothing, whatever else the graph
- * holds.
+ * Only a ship or reship that makes its plan notes hints. Its notes go once places are chosen, for
+ * haul_from_shipment hands the plan to calls with other hints. A plan without notes, such as a
+ * program's own, is walked once more, by a walk that is slower than discovery. But it follows only
+ * what may lead to hinted objects: a pointer whose field no hint names, to a type from which no
+ * hinted type can be reached, is passed by. So hints that name a few arrays cost next to nothing,
+ * whatever else the graph holds.
  *
  * The types that lead to hinted ones are a least fixed point over the committed types behind the
  * roots. Types are few, so lists of them are searched from the front.
@@ -295,4 +295,10 @@ haul_status haul__count_hinted(haul_plan *plan, const haul_ship_options *options
     sum_blocks(&c);
     haul__named_close(walked);
     return HAUL_OK;
+}
+
+void haul__forget_notes(haul_plan *plan)
+{
+    haul__named_close(plan->found.named);
+    plan->found.named = NULL;
 }

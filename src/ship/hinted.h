@@ -11,4 +11,8 @@
 haul_status haul__count_hinted(haul_plan *plan, const haul_ship_options *options, size_t page_bytes,
                                uint64_t *bytes);
 
+/* Drops the plan's notes: they are of one call's hints, and haul_from_shipment hands the plan to
+ * calls with others. */
+void haul__forget_notes(haul_plan *plan);
+
 #endif

@@ -70,8 +70,9 @@ static haul_status print_types(haul__nodes *nodes, void *user)
     size_t i;
     if (status == HAUL_OK)
         haul__sort(lines, count, sizeof *lines, has_more);
-    for (i = 0; status == HAUL_OK && i < count && lines[i].type; i++)
-        print_line(&p->pen, &lines[i], 1);
+    for (i = 0; status == HAUL_OK && i < count; i++)
+        if (lines[i].type)
+            print_line(&p->pen, &lines[i], 1);
     haul__release(nodes->allocator, lines, count * sizeof *lines);
     return status;
 }

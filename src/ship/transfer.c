@@ -26,6 +26,7 @@
 #include "pack/pieces.h"
 #include "pack/plan.h"
 #include "pack/progress.h"
+#include "ship/hinted.h"
 #include "ship/largest_types.h"
 #include "ship/places.h"
 #include "ship/rebuild.h"
@@ -476,27 +477,34 @@ static int is_worth_patching(const haul_device *device, const haul_plan *plan)
            !haul__plan_found(plan)->elsewhere;
 }
 
-/* Does it cross as one piece that is squeezed? Then it has no marks behind it, and the host adds
- * the base. A range with pages elsewhere is never squeezed. */
-static int is_squeezed_whole(const haul_device *device, const haul_plan *plan,
-                             const haul__range *range)
+/* Does it cross as one piece that is squeezed, if no page lies elsewhere? Then it has no marks
+ * behind it, and the host adds the base. */
+static int is_squeezed_whole(const haul_device *device, const haul_plan *plan)
 {
     haul__piece all;
-    return !range->placing_count && haul__crosses_whole(device, haul__plan_bytes(plan)) &&
+    return haul__crosses_whole(device, haul__plan_bytes(plan)) &&
            try_whole(device, plan, &all).saved;
 }
 
-/* Lays the range out, and allocates it. */
+static haul_status lay_out_and_place(haul_device *device, haul_plan *plan,
+                                     const haul_ship_options *options, int patched,
+                                     haul__range *range)
+{
+    const haul_status status = haul__lay_out(device, plan, patched, range);
+    return status == HAUL_OK ? place_range(device, plan, options, range) : status;
+}
+
+/* Lays the range out, and allocates it. A range with pages elsewhere is never squeezed. So if the
+ * shorter range without marks gets such pages, it is laid out once more, with marks. */
 static haul_status make_range(haul_device *device, haul_plan *plan,
                               const haul_ship_options *options, haul__range *range)
 {
-    const int patched = is_worth_patching(device, plan);
-    haul_status status = haul__lay_out(device, plan, patched, range);
-    if (status == HAUL_OK)
-        status = place_range(device, plan, options, range);
-    if (status == HAUL_OK && patched && is_squeezed_whole(device, plan, range)) {
-        status = haul__lay_out(device, plan, 0, range); /* shorter, so it needs no places either */
-        range->most = options->budget_bytes;
+    const int patched = is_worth_patching(device, plan),
+              squeezed = patched && is_squeezed_whole(device, plan);
+    haul_status status = lay_out_and_place(device, plan, options, patched && !squeezed, range);
+    if (status == HAUL_OK && squeezed && range->placing_count > 0) {
+        haul__drop_placings(device, range);
+        status = lay_out_and_place(device, plan, options, 1, range);
     }
     return status == HAUL_OK ? allocate_placed(device, plan, range) : status;
 }
@@ -507,6 +515,7 @@ haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_opt
 {
     haul_status status = make_range(device, plan, options, range);
     load l;
+    haul__forget_notes(plan);
     if (status != HAUL_OK)
         return status;
     device->expected_bytes = range->bytes;

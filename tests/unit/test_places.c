@@ -853,6 +853,35 @@ TEST(places, of_an_arena_fill_the_budget_in_the_order_of_addresses)
     end();
 }
 
+TEST(places, of_a_plan_that_is_shipped_again_are_those_of_the_new_hints)
+{
+    haul_place_hint hints[40];
+    haul_shipment *first;
+    size_t count, i;
+    start();
+    for (count = 1; count <= 40; count += 39) {
+        memset(hints, 0, sizeof hints);
+        for (i = 0; i < count; i++) {
+            hints[i].type = shop_type;
+            hints[i].field = "cold";
+            hints[i].place = HAUL_PLACE_HOST;
+        }
+        options.hints = hints;
+        options.hint_count = count;
+        CHECK_STATUS(haul_ship(device, one, shop_type, 1, &options, &first), HAUL_OK);
+        options.hints = &(haul_place_hint){ .type = node_type, .place = HAUL_PLACE_HOST };
+        options.hint_count = 1;
+        CHECK_STATUS(haul_ship_from(device, haul_from_shipment(first), &options, NULL, &shipment),
+                     HAUL_OK);
+        CHECK(places_of_cold().on_host <= PAGE);
+        CHECK(places_of(one->first, NODES * sizeof *one->first).on_host + PAGE >=
+              NODES * sizeof *one->first);
+        haul_shipment_free(&shipment);
+        haul_shipment_free(&first);
+    }
+    end();
+}
+
 /* ---- The table. */
 
 typedef struct paper {
@@ -952,6 +981,35 @@ TEST(places, are_told_by_types_in_a_table_with_all_that_crossed)
     CHECK_HAS(text(), "the graph has changed and leads out of the shipment");
     one->first = first;
     CHECK_STATUS(write_table(&p, SIZE_MAX), HAUL_OK);
+    end();
+}
+
+typedef struct pointed {
+    int64_t kind;
+    shop **list, **each;
+} pointed;
+
+TEST(places, of_pointers_are_told_in_one_line)
+{
+    static const haul_case cases[] = { { 2, &shop_type, 0 } };
+    static const haul_field each = { .type_switch = HAUL_SWITCH(pointed, kind, cases) };
+    static const haul_field fields[] = {
+        HAUL_POINTERS(pointed, list, &shop_type, HAUL_FIXED(1)),
+        HAUL_ADDRESS(pointed, each, .levels = 2, .count = HAUL_FIXED(2), .each_pointer = &each),
+    };
+    haul_type *pointed_type;
+    shop empty[2], *list[1] = { &empty[0] }, *twice[2] = { &empty[1], &empty[0] };
+    pointed root = { 2, list, twice };
+    paper p;
+    start();
+    memset(empty, 0, sizeof empty);
+    pointed_type = TYPE_NEW(pointed, fields);
+    CHECK_STATUS(haul_type_commit(pointed_type), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, &root, pointed_type, 1, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(write_table(&p, SIZE_MAX), HAUL_OK);
+    check_line(&p, "(pointers)", sizeof list + sizeof twice, 0, 0);
+    haul_shipment_free(&shipment);
+    haul_type_free(&pointed_type);
     end();
 }
 
@@ -1135,6 +1193,7 @@ TEST(places, elsewhere_do_not_keep_the_device_from_patching)
     haul_device_table table = *haul_host_device();
     test_device how = { .settings = NULL };
     haul_device *opened;
+    uint64_t fits = 0, sent = 0;
     int exceeds;
     table.capabilities = have_large_pieces;
     CHECK_STATUS(test_open(&table, &how, &opened), HAUL_OK);
@@ -1151,9 +1210,17 @@ TEST(places, elsewhere_do_not_keep_the_device_from_patching)
         CHECK_EQ(info.host_bytes > 0, exceeds);
         CHECK_EQ(info.bytes_to > info.arena_bytes, exceeds); /* the zeros cross */
         CHECK_EQ(lists_of(&info) > 0, exceeds);              /* the marks for the device */
+        fits = exceeds ? fits : info.device_bytes;
+        sent = exceeds ? sent : info.bytes_to;
         check_work(device, shipment);
         haul_shipment_free(&shipment);
     }
+    options.budget_bytes = fits; /* has room for it without marks */
+    CHECK_STATUS(haul_ship(device, &o, outlet_type, 1, &options, &shipment), HAUL_OK);
+    CHECK_EQ(info_of(shipment).host_bytes, 0);
+    CHECK_EQ(info_of(shipment).bytes_to, sent);
+    check_work(device, shipment);
+    haul_shipment_free(&shipment);
     haul_type_free(&outlet_type);
     free(o.results);
     end();
