@@ -6,8 +6,8 @@
  * of the arena must be in one memory, hashed as it is copied.
  *
  * What is packed waits for the last piece's hash, which stands in front of it in a file. The
- * context keeps that memory for the next image: of new memory the system clears each page, which is
- * a fifth of a save.
+ * context keeps that memory for the next image: of new memory the system clears each page, which
+ * takes up to a fifth of a save.
  *
  * With threads, each takes pieces that follow one another (base/pool.h). Pieces are apart, and so
  * are their bits in the bitmap.

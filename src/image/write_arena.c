@@ -245,6 +245,7 @@ haul_status haul__writer_pack(haul__writer *w)
         if (status != HAUL_OK || !is_crooked)
             return status;
         haul__writer_release_arena(w);
+        haul__notes_forget(w->context, &w->context->packed);
         status = haul__plan_order(w->plan, &w->straight);
     }
     return status == HAUL_OK ? pack_ordered(w) : status;

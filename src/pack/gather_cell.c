@@ -13,11 +13,17 @@ HAUL__INLINE uintptr_t copy_of(const haul__sweep *s, uintptr_t value)
     return copy || haul__is_described(s->map, value) ? copy : haul__copied_end(s->found, value);
 }
 
+/* Does the address's block have cells? If cells tell places, its own has told that it has none. */
+HAUL__INLINE int has_cells(const haul__sweep *s, uintptr_t value)
+{
+    return value > HAUL__HIGHEST || (s->flat[value >> HAUL__BLOCK_SHIFT] & 1u) != 0;
+}
+
 HAUL__HOT static uintptr_t place_of(haul__sweep *s, uintptr_t slot, uintptr_t value)
 {
-    /* if cells tell places, the target's cell has told that its granule has none */
+    const int is_known = !s->needs_lookup && has_cells(s, value);
     const uint64_t own =
-        s->found->elsewhere && s->needs_lookup ? haul__place_of_own(s->map, s->flat, value) : 0;
+        s->found->elsewhere && !is_known ? haul__place_of_own(s->map, s->flat, value) : 0;
     const uintptr_t copy = own || !s->found->elsewhere ? 0 : copy_of(s, value);
     const uint64_t place = copy ? 0 : own ? own : haul__translate_in(s->map, s->flat, value);
     if (!copy && !place && !s->lost && !haul__was_empty(s->found, slot))

@@ -23,7 +23,7 @@ typedef struct haul__nearest {
     const haul_type *type; /* NULL: the rule names no type; the object is the parent */
 } haul__nearest;
 
-/* A short array of plain bytes, or a string, that waits to be marked. */
+/* A short array or a string that waits to be marked. */
 typedef struct haul__pending {
     uintptr_t first, end;                  /* end 0: of a string, not known yet */
     const struct haul__plain_array *array; /* NULL: it needs no marks */

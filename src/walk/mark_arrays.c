@@ -11,8 +11,8 @@
  * it needs no entry of its own. Arrays of plain bytes and strings alone have a loop without the
  * rest (mark_plain). Where hints name arrays, this is done when their ends are known.
  *
- * An array in two blocks, in a block that the map does not have yet, or with some bytes marked
- * before takes the general way.
+ * An array in two blocks, in a block that the map does not have yet, or of which whole granules are
+ * marked before and others are not, takes the general way.
  *
  * Why it is right: no byte of an array is marked before all of it has been looked at, so new bytes
  * are counted as if each pointer had been followed at once. All bytes of a slot are live. So an
@@ -67,7 +67,7 @@ static part part_of(haul__block *block, uintptr_t first, uintptr_t end)
 
 /* Marks any array in a bare or mixed block, even if it does not begin with a granule, or was marked
  * before; in a uniform block, whole granules that are new. */
-static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintptr_t first,
+static HAUL__NOINLINE int mark_slowly(haul__map *map, haul__block *block, uintptr_t first,
                                       uintptr_t end)
 {
     const uintptr_t past_head = (first + HAUL__GRANULE - 1) & ~(uintptr_t)(HAUL__GRANULE - 1);
@@ -218,7 +218,7 @@ static HAUL__NOINLINE int mark_array(haul__map *map, uintptr_t first, uintptr_t 
     if (!(entry & 1u) || (first ^ (end - 1)) >> HAUL__BLOCK_SHIFT ||
         (haul__is_uniform(block) && (block->words || ((first | end) & (HAUL__GRANULE - 1)) != 0)))
         return HAUL__APART;
-    return mark_ragged(map, block, first, end);
+    return mark_slowly(map, block, first, end);
 }
 
 /* Marks an array of pointers in a mixed block: its words are live, and slots. A block of another

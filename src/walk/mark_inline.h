@@ -168,7 +168,9 @@ HAUL__INLINE void haul__collect(haul__candidates *c, const uintptr_t *flat, uint
 
 #define HAUL__TOO_HIGH(value) HAUL__UNLIKELY((value) > HAUL__HIGHEST - HAUL__SIMPLE_BYTES)
 
-#define HAUL__ROW ((size_t)16) /* pointers that are collected without a look at anything else */
+/* Pointers that are collected without a look at anything else: at most HAUL__EDGES, for which
+ * candidates have room, and HAUL__NEWS_ELEMENTS. */
+#define HAUL__ROW ((size_t)16)
 
 /* Collects the first HAUL__ROW of the pointers at `first`, or as many as there are, each to an
  * object of the type in c->tag. */

@@ -4,7 +4,7 @@
 
 #include "walk/met_types.h"
 
-/* Follows a pointer with this value (haul__edge.may_stop). */
+/* Follows a pointer with this value, which is not NULL (haul__edge.may_stop). */
 haul_status haul__follow_or_stop(haul__discovery *d, uintptr_t value, const haul__edge *edge);
 
 #endif

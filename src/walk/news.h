@@ -10,7 +10,7 @@ void haul__news_open(haul__discovery *d);
 /* Tells them, if it is time to. HAUL_ERROR_CANCELLED, with a record. */
 haul_status haul__news_tell(haul__discovery *d);
 
-#define HAUL__NEWS_ELEMENTS ((size_t)16)   /* of an array, before the next look */
+#define HAUL__NEWS_ELEMENTS ((size_t)16)   /* of an array, before the next look (HAUL__ROW) */
 #define HAUL__NEWS_OBJECTS ((size_t)16384) /* of a list */
 
 /* So many single objects were found, of the type, or of others about as large. A walk without a
