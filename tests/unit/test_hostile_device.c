@@ -251,7 +251,8 @@ typedef struct scene {
     haul_shipment *shipment;
     unsigned char *host;
     size_t bytes;
-    int has_plan; /* no replan: what is discovered after results is the user's */
+    int has_plan;   /* no replan: what is discovered after results is the user's */
+    int has_theirs; /* pointers came back */
     void (*check)(struct scene *scene);
     haul_arena *arena, *near_arena;
     haul_nursery *nursery;
@@ -286,9 +287,19 @@ static void copy_on(scene *s)
     if (status != HAUL_OK)
         return;
     spoil_all(device);
-    answers(device, random_one_in(&the_random, 2) ? haul_unmarshal(copy)
-                                                  : haul_update_host(copy, WITH_POINTERS, NULL));
+    if (random_one_in(&the_random, 2)) {
+        answers(device, haul_unmarshal(copy));
+    } else {
+        s->has_theirs = 1;
+        answers(device, haul_update_host(copy, WITH_POINTERS, NULL));
+    }
     haul_shipment_free(&copy);
+}
+
+/* A graph of the heap with pointers that the device has made: a walk is the user's risk. */
+static int is_theirs(const scene *s)
+{
+    return s->has_plan && s->has_theirs;
 }
 
 static haul_status some_way(scene *s)
@@ -299,22 +310,24 @@ static haul_status some_way(scene *s)
         return haul_unmarshal(s->shipment);
     case 2:
     case 3:
+        s->has_theirs = 1;
         return haul_update_host(s->shipment, WITH_POINTERS, NULL);
     case 4:
         return update_some(s, 0, random_one_in(&the_random, 2));
     case 5:
-        return update_some(s, 1, 0);
+        return is_theirs(s) ? HAUL_OK : update_some(s, 1, 0);
     case 6:
-        return random_one_in(&the_random, 2)
-                   ? haul_update_host(s->shipment, NULL, OWN_STREAM)
-                   : haul_update_host(s->shipment, WITH_POINTERS, OWN_STREAM);
+        if (random_one_in(&the_random, 2))
+            return haul_update_host(s->shipment, NULL, OWN_STREAM);
+        s->has_theirs = 1;
+        return haul_update_host(s->shipment, WITH_POINTERS, OWN_STREAM);
     case 7:
         copy_on(s);
         return HAUL_OK;
     case 8:
         return s->has_plan ? HAUL_OK : haul_reship(s->shipment, NULL);
     default:
-        return haul_update_device(s->shipment, NULL, NULL);
+        return is_theirs(s) ? HAUL_OK : haul_update_device(s->shipment, NULL, NULL);
     }
 }
 
