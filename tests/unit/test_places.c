@@ -1193,7 +1193,8 @@ TEST(places, elsewhere_do_not_keep_the_device_from_patching)
     haul_device_table table = *haul_host_device();
     test_device how = { .settings = NULL };
     haul_device *opened;
-    uint64_t fits = 0, sent = 0;
+    size_t fits = 0;
+    uint64_t sent = 0;
     int exceeds;
     table.capabilities = have_large_pieces;
     CHECK_STATUS(test_open(&table, &how, &opened), HAUL_OK);
@@ -1210,7 +1211,7 @@ TEST(places, elsewhere_do_not_keep_the_device_from_patching)
         CHECK_EQ(info.host_bytes > 0, exceeds);
         CHECK_EQ(info.bytes_to > info.arena_bytes, exceeds); /* the zeros cross */
         CHECK_EQ(lists_of(&info) > 0, exceeds);              /* the marks for the device */
-        fits = exceeds ? fits : info.device_bytes;
+        fits = exceeds ? fits : (size_t)info.device_bytes;
         sent = exceeds ? sent : info.bytes_to;
         check_work(device, shipment);
         haul_shipment_free(&shipment);
