@@ -141,13 +141,24 @@ typedef enum word_value {
     AS_RESTORED /* what a call or another enter has made of them, or else detached */
 } word_value;
 
+/* The value that a word had before a call that has failed, and whose holds are still as they were:
+ * what an enter or a call has made of it, or else detached. */
+static haul_status value_before(haul_environment *e, uintptr_t slot, uintptr_t device,
+                                uintptr_t *value)
+{
+    const haul__hold *one = haul__holds_find(&e->attached, device);
+    if (!one)
+        return haul__detached_value(e, slot, value);
+    *value = e->groups.at[one->group]->attached.at[one->listed].value;
+    return HAUL_OK;
+}
+
 static haul_status find_value(haul_environment *e, const haul__attached *one, word_value as,
                               uintptr_t *value)
 {
-    const haul__hold *hold = as == AS_RESTORED ? haul__holds_find(&e->attached, one->device) : NULL;
-    if (hold)
-        one = &e->groups.at[hold->group]->attached.at[hold->listed];
-    else if (as != AS_LISTED)
+    if (as == AS_RESTORED)
+        return value_before(e, one->host, one->device, value);
+    if (as == AS_DETACHED)
         return haul__detached_value(e, one->host, value);
     *value = one->value;
     return HAUL_OK;
@@ -389,18 +400,6 @@ static haul_status write_word(haul_environment *e, const haul__standing *at, uin
     haul__note_timeout(group->shipment, e->device);
     haul__unstage(e->device, &staging);
     return status;
-}
-
-/* The value that a word had before a call that has failed, and whose holds are still as they were:
- * what an enter or a call has made of it, or else detached. */
-static haul_status value_before(haul_environment *e, uintptr_t slot, uintptr_t device,
-                                uintptr_t *value)
-{
-    const haul__hold *one = haul__holds_find(&e->attached, device);
-    if (!one)
-        return haul__detached_value(e, slot, value);
-    *value = e->groups.at[one->group]->attached.at[one->listed].value;
-    return HAUL_OK;
 }
 
 /* Writes a word. If the device fails, the word is written once more as it was. */

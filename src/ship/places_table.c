@@ -6,8 +6,7 @@
 #include <inttypes.h>
 
 #include "base/sort.h"
-#include "graph/pen.h"
-#include "ship/shipment.h"
+#include "ship/shipment_table.h"
 #include "ship/spans.h"
 
 typedef struct place_bytes {
@@ -17,7 +16,7 @@ typedef struct place_bytes {
 
 typedef struct places_table {
     const haul_shipment *shipment;
-    haul__pen pen;
+    haul__pen *pen;
 } places_table;
 
 static void print_line(haul__pen *pen, const place_bytes *l, int is_type)
@@ -72,7 +71,7 @@ static haul_status print_types(haul__nodes *nodes, void *user)
         haul__sort(lines, count, sizeof *lines, has_more);
     for (i = 0; status == HAUL_OK && i < count; i++)
         if (lines[i].type)
-            print_line(&p->pen, &lines[i], 1);
+            print_line(p->pen, &lines[i], 1);
     haul__release(nodes->allocator, lines, count * sizeof *lines);
     return status;
 }
@@ -90,39 +89,25 @@ static void print_sums(haul__pen *pen, const haul_shipment_info *info)
     print_line(pen, &from, 0);
 }
 
-/* Inside the context's guard. */
-static haul_status write_places(places_table *p, const haul_file *file)
+static haul_status print_places(const haul_shipment *shipment, haul__pen *pen)
 {
-    const haul_source source = haul_from_shipment(p->shipment);
-    haul_context *context = p->shipment->device->context;
+    const haul_source source = haul_from_shipment(shipment);
+    places_table p = { shipment, pen };
     haul_shipment_info info;
-    haul_status status = haul__pen_open(&p->pen, file, &context->error);
-    if (status != HAUL_OK)
-        return status;
-    haul__pen_print(&p->pen, "device bytes    host bytes  moving bytes  type");
-    haul__pen_end(&p->pen);
+    haul_status status = HAUL_OK;
+    haul__pen_print(pen, "device bytes    host bytes  moving bytes  type");
+    haul__pen_end(pen);
     if (source.kind != HAUL_SOURCE_ARENA)
-        status = haul__nodes_visit(context, &source, sizeof source, print_types, p);
+        status =
+            haul__nodes_visit(shipment->device->context, &source, sizeof source, print_types, &p);
     if (status != HAUL_OK)
         return status;
-    haul_shipment_get_info(p->shipment, &info);
-    print_sums(&p->pen, &info);
-    return haul__pen_close(&p->pen, &context->error);
+    haul_shipment_get_info(shipment, &info);
+    print_sums(pen, &info);
+    return HAUL_OK;
 }
 
 haul_status haul_shipment_write_places(const haul_shipment *shipment, const haul_file *file)
 {
-    places_table p;
-    haul_context *context;
-    haul_status status;
-    if (!haul__shipment_is_valid(shipment))
-        return HAUL_ERROR_ARGUMENT;
-    context = shipment->device->context;
-    status = haul__context_enter(context);
-    if (status != HAUL_OK)
-        return status;
-    p.shipment = shipment;
-    status = write_places(&p, file);
-    haul__context_leave(context);
-    return status;
+    return haul__print_shipment(shipment, file, print_places);
 }

@@ -5,11 +5,10 @@
  */
 #include <inttypes.h>
 
-#include "graph/pen.h"
 #include "map/bits.h"
 #include "map/found.h"
 #include "pack/plan.h"
-#include "ship/shipment.h"
+#include "ship/shipment_table.h"
 
 /* ---- Reasons. */
 
@@ -207,9 +206,24 @@ static void print_blocks(haul__pen *pen, const haul__map *map)
     print_line(pen, &beside, "masks and lists");
 }
 
-haul_status haul_shipment_write_table(const haul_shipment *shipment, const haul_file *file)
+static haul_status print_tables(const haul_shipment *shipment, haul__pen *pen)
 {
     haul_shipment_info info;
+    haul_shipment_get_info(shipment, &info);
+    print_phases(pen, &info);
+    if (shipment->plan) {
+        const haul__found *found = haul__plan_found(shipment->plan);
+        print_finders(pen, found);
+        print_general(pen, &found->course);
+        print_blocks(pen, &found->map);
+    }
+    return HAUL_OK;
+}
+
+haul_status haul__print_shipment(const haul_shipment *shipment, const haul_file *file,
+                                 haul_status (*print)(const haul_shipment *shipment,
+                                                      haul__pen *pen))
+{
     haul__pen pen;
     haul_context *context;
     haul_status status;
@@ -220,17 +234,15 @@ haul_status haul_shipment_write_table(const haul_shipment *shipment, const haul_
     if (status != HAUL_OK)
         return status;
     status = haul__pen_open(&pen, file, &context->error);
-    if (status == HAUL_OK) {
-        haul_shipment_get_info(shipment, &info);
-        print_phases(&pen, &info);
-        if (shipment->plan) {
-            const haul__found *found = haul__plan_found(shipment->plan);
-            print_finders(&pen, found);
-            print_general(&pen, &found->course);
-            print_blocks(&pen, &found->map);
-        }
+    if (status == HAUL_OK)
+        status = print(shipment, &pen);
+    if (status == HAUL_OK)
         status = haul__pen_close(&pen, &context->error);
-    }
     haul__context_leave(context);
     return status;
+}
+
+haul_status haul_shipment_write_table(const haul_shipment *shipment, const haul_file *file)
+{
+    return haul__print_shipment(shipment, file, print_tables);
 }

@@ -172,8 +172,8 @@ HAUL__INLINE void haul__collect(haul__candidates *c, const uintptr_t *flat, uint
  * candidates have room, and HAUL__NEWS_ELEMENTS. */
 #define HAUL__ROW ((size_t)16)
 
-/* Collects the first HAUL__ROW of the pointers at `first`, or as many as there are, each to an
- * object of the type in c->tag. */
+/* Collects up to HAUL__ROW pointers from `first` on. Each leads to an object of the type in
+ * c->tag. */
 HAUL__INLINE haul_status haul__collect_row(haul__discovery *d, haul__candidates *c, uintptr_t first,
                                            size_t count)
 {
