@@ -68,12 +68,15 @@ void haul__untrack(haul_environment *e, haul__tracked *tracked)
     memset(tracked, 0, sizeof *tracked);
 }
 
-/* One thread asks: sharing the ranges among threads did not pay (tests/bench/README.md). */
+/* One thread asks: sharing the ranges among threads did not pay (tests/bench/README.md). The others
+ * sleep meanwhile, as the system interrupts those that run for each 2 MiB that it protects again. */
 void haul__find_written(haul_environment *e, haul__tracked *tracked)
 {
     size_t i;
     if (!tracked->words)
         return;
+    if (!tracked->is_fresh)
+        haul__pool_sleep(e->context->pool);
     memset(tracked->bits, tracked->is_fresh ? 0xff : 0, tracked->words * sizeof *tracked->bits);
     for (i = 0; i < tracked->list.count && !tracked->is_fresh; i++) {
         haul__tracked_pages *pages = &tracked->list.at[i];
