@@ -69,7 +69,7 @@ void haul__untrack(haul_environment *e, haul__tracked *tracked)
 }
 
 /* One thread asks: sharing the ranges among threads did not pay (tests/bench/README.md). The others
- * sleep meanwhile, as the system interrupts those that run for each 2 MiB that it protects again. */
+ * sleep meanwhile: the system interrupts those that run for each 2 MiB that it protects again. */
 void haul__find_written(haul_environment *e, haul__tracked *tracked)
 {
     size_t i;
