@@ -100,9 +100,14 @@ typedef struct haul_exit_options {
     const haul_type *policy;
 } haul_exit_options;
 
-/* Ends an enter of the same root. After the last one its group leaves, unless another group leads
- * into it; and so do groups that only it led into. Nothing comes back without `copyout`, or while
- * the group stays.
+/* Ends an enter of the same root. After the last one, what no other root leads to leaves, and with
+ * `copyout` it comes back. What stays neither comes back nor moves.
+ *
+ * While the root that a group was found from is entered, all of the group stays. Once that root has
+ * left, what other roots lead to in the group is found by the host's pointers as they are then, so
+ * the objects of the group must be readable. That takes time for the objects that stay, and a sync
+ * before has their contents read once more. Memory of a group is freed when all of it has left; a
+ * pointer on the device that was not attached, and whose target has left, keeps its value.
  *
  * A policy is asked by a walk of the host's graph as it is now: errors as of haul_plan_create. The
  * walk stops at absent memory of which a finder has a copy (haul_environment_set_finder). Borrowed

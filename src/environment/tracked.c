@@ -6,6 +6,7 @@
  * mapped anew), counts as written.
  */
 #include "environment/tracked.h"
+#include "environment/standing.h"
 
 #define LEAST_BYTES ((size_t)1 << 20)
 #define MOST_RANGES ((size_t)4096) /* of an environment */
@@ -66,6 +67,18 @@ void haul__untrack(haul_environment *e, haul__tracked *tracked)
     HAUL__LIST_RELEASE(&e->context->allocator, &tracked->list);
     haul__release(&e->context->allocator, tracked->bits, tracked->words * sizeof *tracked->bits);
     memset(tracked, 0, sizeof *tracked);
+}
+
+void haul__track_no_more(haul_environment *e, haul__tracked *tracked, const haul__sent_group *part)
+{
+    size_t i;
+    for (i = 0; i < tracked->list.count; i++) {
+        haul__tracked_pages *pages = &tracked->list.at[i];
+        if (pages->begin == pages->end || !haul__covered_at(part, pages->begin))
+            continue;
+        haul__written_forget(&e->written, pages->begin, pages->end);
+        pages->begin = pages->end;
+    }
 }
 
 /* One thread asks: sharing the ranges among threads did not pay (tests/bench/README.md). The others
