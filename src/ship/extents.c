@@ -88,9 +88,12 @@ static haul_status add_cell(extents *x, const haul__block *block, uintptr_t host
     haul_status status = HAUL_OK;
     while (live && status == HAUL_OK) {
         const unsigned granule = haul__lowest32(live);
-        const unsigned mask = haul__byte_mask(block, number * 32u + granule) |
-                              haul__hole_mask(block, number * 32u + granule);
-        status = add_bytes(x, host + granule * HAUL__GRANULE, compact, mask);
+        unsigned mask = haul__byte_mask(block, number * 32u + granule);
+        if (mask != HAUL__FULL_MASK)
+            mask |= haul__hole_mask(block, number * 32u + granule);
+        status = mask == HAUL__FULL_MASK
+                     ? add_run(x, host + granule * HAUL__GRANULE, compact, HAUL__GRANULE)
+                     : add_bytes(x, host + granule * HAUL__GRANULE, compact, mask);
         compact += HAUL__GRANULE;
         live &= live - 1;
     }

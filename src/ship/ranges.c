@@ -39,7 +39,8 @@ haul_status haul__tell_range(const haul_shipment *shipment, haul_range_visitor *
     return visit(user, range) == 0
                ? HAUL_OK
                : haul__fail(&shipment->device->context->error, HAUL_ERROR_CANCELLED,
-                            "the visitor cancelled the call");
+                            "the visitor cancelled the call, at %zu bytes at %p", range->bytes,
+                            range->host);
 }
 
 haul_status haul__tell_arena(const haul_shipment *shipment, haul_range_visitor *visit, void *user)
