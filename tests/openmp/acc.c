@@ -203,8 +203,9 @@ static haul_status enter(haul_environment *e)
 
 static int region_adds(void)
 {
-    const node *at;
-    node *first = root;
+    node *first = root, *at;
+    for (at = root; at; at = at->next)
+        at->sum = -1;
 #pragma acc parallel num_gangs(1) present(first [0:1])
     {
         for (node *one = first; one; one = one->next) {
@@ -213,7 +214,7 @@ static int region_adds(void)
                 one->sum += (long)one->values[k];
         }
     }
-    for (at = root; at && at->sum == 0; at = at->next)
+    for (at = root; at && at->sum == -1; at = at->next)
         continue;
     return !at; /* the host's sums are as they were */
 }
@@ -276,6 +277,8 @@ static void try_mapped(void)
           told.ranges == 2 * NODES - 1 && !haul_environment_device_pointer(e, own));
     claim_of_region("a region finds OpenACC's array and Haul's list by the list's pointers",
                     region_adds);
+    must("update", haul_environment_update_host(e, root, 0, NULL));
+    claim_of_region("and its results come back", sums_are_right);
     must("exit", haul_environment_exit(e, root, NULL, NULL));
     claim("the exit leaves the array to OpenACC", is_told(own) && !is_told(root));
     unmap_own(own, sizeof spots[9].values);
