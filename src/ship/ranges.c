@@ -16,6 +16,9 @@ typedef struct ranges {
 void haul__add_places(const haul_shipment *shipment, haul_shipped_range *range)
 {
     const uint64_t at = (uintptr_t)range->device - shipment->range.address, end = at + range->bytes;
+    range->host_bytes = range->moving_bytes = 0;
+    if (!shipment->range.placings) /* all of it lies in device memory */
+        return;
     range->host_bytes = (size_t)haul__placed_bytes(&shipment->range, at, end, HAUL_PLACE_HOST);
     range->moving_bytes = (size_t)haul__placed_bytes(&shipment->range, at, end, HAUL_PLACE_MOVING);
 }
