@@ -46,6 +46,7 @@ packages_quick="build-essential cmake ninja-build libxxhash-dev libcjson-dev iso
 libassimp-dev libpng-dev glmark2-data"
 packages="pkg-config libzstd-dev gdb libcriterion-dev clang libclang-rt-dev libyaml-dev uap-core
 libsuitesparse-dev"
+packages_offload="clang libomp-dev"
 packages_32="gcc-multilib libc6-dev-i386"
 packages_documents="doxygen dwarves clang-format libc++-dev libc++abi-dev"
 packages_describe="python3-clang python3-pyelftools libexpat1-dev libsqlite3-dev liblzma-dev
@@ -88,15 +89,18 @@ install() {
     fi
 }
 
-# In groups, so that one that cannot be had takes no other along.
+# In groups, so that one that cannot be had takes no other along. can_install: nothing is missing,
+# or it could be had from where packages come.
+can_install=0
 install_packages() {
     local missing sudo=""
     command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
-    [ "$stages" != quick ] ||
-        packages="" packages_32="" packages_documents="" packages_describe="" packages_platforms=""
+    [ "$stages" != quick ] || packages="" packages_offload="" packages_32="" \
+        packages_documents="" packages_describe="" packages_platforms=""
+    can_install=1
     # shellcheck disable=SC2046,SC2086
-    missing=$(missing_packages $packages_quick $packages $packages_32 $packages_documents \
-        $packages_describe $packages_platforms $(cross_libraries) | tr '\n' ' ')
+    missing=$(missing_packages $packages_quick $packages $packages_offload $packages_32 \
+        $packages_documents $packages_describe $packages_platforms $(cross_libraries) | tr '\n' ' ')
     [ -n "$missing" ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
         if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
@@ -104,14 +108,18 @@ install_packages() {
         else
             echo "Not root, and no sudo without a password. Missing packages: $missing"
             echo "Going on with what is there."
+            can_install=0
             return 0
         fi
     fi
-    $sudo apt-get update -qq >"$logs/install.log" 2>&1
+    $sudo apt-get update -qq -o APT::Update::Error-Mode=any >"$logs/install.log" 2>&1 ||
+        can_install=0
     # shellcheck disable=SC2086
     install $packages_quick
     # shellcheck disable=SC2086
     install $packages
+    # shellcheck disable=SC2086
+    install $packages_offload
     # shellcheck disable=SC2086
     install $packages_32
     # shellcheck disable=SC2086
@@ -628,15 +636,16 @@ tell_skipped() { # NAME
 }
 
 stage_8() {
-    local part fortran=0
+    local part fortran=0 offload=""
     need cmake gcc g++ pkg-config && release_build || return
     need gfortran && fortran=1
+    [ "$can_install" -eq 0 ] || offload=offload
     for part in installed taken-in documents; do
         start "consumers, $part" bash tests/consumers/check.sh "build/consumers/$part" "$part"
     done
     start "describe" bash tests/describe/check.sh build/release build/describe
     start "tool" bash tests/tool/check.sh build/release build/tool
-    start "openmp" bash tests/openmp/check.sh build/release build/openmp
+    start "openmp" bash tests/openmp/check.sh build/release build/openmp "$offload"
     [ "$fortran" -eq 0 ] || start "fortran" bash tests/fortran/check.sh build/release build/fortran
     finish
     for part in installed taken-in documents; do
