@@ -14,23 +14,27 @@
 #include "base/file.h"
 #include "base/status.h"
 
-static haul_status write_all(void *user, const void *data, size_t bytes)
+/* 0, or errno of the call that fails. */
+static int write_whole(int descriptor, const char *at, size_t bytes)
 {
-    const char *at = data;
-    int saved = errno;
-    while (bytes > 0) {
-        ssize_t written = write((int)(intptr_t)user, at, bytes);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0) {
-            errno = saved;
-            return HAUL_ERROR_FILE;
+    const int saved = errno;
+    int why = 0;
+    while (bytes > 0 && !why) {
+        const ssize_t written = write(descriptor, at, bytes);
+        if (written > 0) {
+            at += written;
+            bytes -= (size_t)written;
+        } else if (written == 0 || errno != EINTR) {
+            why = written == 0 ? EIO : errno;
         }
-        at += written;
-        bytes -= (size_t)written;
     }
     errno = saved;
-    return HAUL_OK;
+    return why;
+}
+
+static haul_status write_all(void *user, const void *data, size_t bytes)
+{
+    return write_whole((int)(intptr_t)user, data, bytes) ? HAUL_ERROR_FILE : HAUL_OK;
 }
 
 static haul_status read_some(void *user, void *data, size_t bytes, size_t *got)
@@ -65,6 +69,33 @@ static haul_status refuse(haul_error *error, const char *call, const char *path,
     return haul__fail(error, HAUL_ERROR_FILE, "%s of %.300s fails with errno %d", call, path, why);
 }
 
+/* The error's words come at the end, when the writer has had its own. */
+static haul_status write_beside(void *user, const void *data, size_t bytes)
+{
+    haul__new_file *file = user;
+    file->why = write_whole(file->descriptor, data, bytes);
+    return file->why ? HAUL_ERROR_FILE : HAUL_OK;
+}
+
+/* A new file in the place of none. */
+static int open_new(const char *path)
+{
+    int descriptor;
+    do
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    while (descriptor < 0 && errno == EINTR);
+    return descriptor;
+}
+
+static int sync_file(int descriptor)
+{
+    int failed;
+    do
+        failed = fsync(descriptor);
+    while (failed && errno == EINTR);
+    return failed;
+}
+
 haul_status haul__new_file_begin(haul__new_file *file, const haul_allocator *allocator,
                                  const char *path, haul_error *error)
 {
@@ -77,14 +108,17 @@ haul_status haul__new_file_begin(haul__new_file *file, const haul_allocator *all
         return haul__fail(error, HAUL_ERROR_MEMORY, "out of memory for a file's name");
     do {
         snprintf(file->beside, file->beside_bytes, "%s.new%ld-%u", path, (long)getpid(), number);
-        file->descriptor = open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        file->descriptor = open_new(file->beside);
     } while (file->descriptor < 0 && errno == EEXIST && ++number < 1000);
     if (file->descriptor < 0) {
         haul__release(allocator, file->beside, file->beside_bytes);
         return refuse(error, "open", path, saved);
     }
     errno = saved;
-    file->file = haul_file_descriptor(file->descriptor);
+    file->why = 0;
+    memset(&file->file, 0, sizeof file->file);
+    file->file.user = file;
+    file->file.write = write_beside;
     return HAUL_OK;
 }
 
@@ -107,7 +141,11 @@ haul_status haul__new_file_end(haul__new_file *file, const haul_allocator *alloc
                                haul_status status, haul_error *error)
 {
     const int saved = errno;
-    if (status == HAUL_OK && fsync(file->descriptor) != 0)
+    if (status != HAUL_OK && file->why) {
+        errno = file->why;
+        status = refuse(error, "write", file->path, saved);
+    }
+    if (status == HAUL_OK && sync_file(file->descriptor) != 0)
         status = refuse(error, "fsync", file->path, saved);
     if (close(file->descriptor) != 0 && status == HAUL_OK)
         status = refuse(error, "close", file->path, saved);

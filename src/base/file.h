@@ -8,11 +8,11 @@
 
 /* A file that will take the place of another. */
 typedef struct haul__new_file {
-    haul_file file; /* to write to */
+    haul_file file; /* to write to; it knows this struct's address */
     const char *path;
     char *beside; /* its own name until then */
     size_t beside_bytes;
-    int descriptor;
+    int descriptor, why; /* why: errno of a write that failed, or 0 */
 } haul__new_file;
 
 /* Makes a file beside `path`. HAUL_ERROR_FILE, HAUL_ERROR_MEMORY, described in `error`; then
