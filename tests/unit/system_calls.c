@@ -50,7 +50,7 @@ static int enter(char letter)
         kill(getpid(), SIGKILL);
     if (!befalls(CALLS_FAIL) && !befalls(CALLS_FAIL_FROM))
         return 0;
-    errno = plan.error;
+    errno = calls.count == plan.at ? plan.error : ENOTSUP;
     return 1;
 }
 
@@ -59,6 +59,7 @@ static int enter(char letter)
 int __real_open(const char *path, int flags, ...);
 int __real_open64(const char *path, int flags, ...);
 ssize_t __real_write(int descriptor, const void *data, size_t bytes);
+ssize_t __real_read(int descriptor, void *data, size_t bytes);
 int __real_fsync(int descriptor);
 int __real_close(int descriptor);
 int __real_rename(const char *from, const char *to);
@@ -66,6 +67,7 @@ int __real_unlink(const char *path);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
 ssize_t __wrap_write(int descriptor, const void *data, size_t bytes);
+ssize_t __wrap_read(int descriptor, void *data, size_t bytes);
 int __wrap_fsync(int descriptor);
 int __wrap_close(int descriptor);
 int __wrap_rename(const char *from, const char *to);
@@ -102,6 +104,15 @@ ssize_t __wrap_write(int descriptor, const void *data, size_t bytes)
     if (befalls(CALLS_KILL_HALF) && __real_write(descriptor, data, bytes / 2) >= 0)
         kill(getpid(), SIGKILL);
     return __real_write(descriptor, data, bytes);
+}
+
+ssize_t __wrap_read(int descriptor, void *data, size_t bytes)
+{
+    if (enter('d'))
+        return -1;
+    if (befalls(CALLS_NONE))
+        return 0;
+    return __real_read(descriptor, data, befalls(CALLS_SHORT) && bytes ? 1 : bytes);
 }
 
 int __wrap_fsync(int descriptor)

@@ -11,15 +11,15 @@
 /* What befalls a call. */
 typedef enum calls_fate {
     CALLS_FAIL,      /* it does nothing, and fails with `error`; close closes even so */
-    CALLS_FAIL_FROM, /* so do all behind it */
-    CALLS_SHORT,     /* a write takes one byte of many; another call is as usual */
-    CALLS_NONE,      /* a write takes no byte; another call is as usual */
+    CALLS_FAIL_FROM, /* so do all behind it, with ENOTSUP */
+    CALLS_SHORT,     /* a write takes one byte of many, a read gives one; others are as usual */
+    CALLS_NONE,      /* a write takes no byte, a read gives none; others are as usual */
     CALLS_KILL,      /* SIGKILL comes before it */
     CALLS_KILL_HALF  /* and, of a write, half of the bytes are there */
 } calls_fate;
 
 typedef struct calls_record {
-    /* A letter for each: open, write, fsync, close, rename, unlink. */
+    /* A letter for each: open, write, fsync, close, rename, unlink; d for read. */
     char letters[256];
     size_t count;
     char hit; /* the letter of the call that it befell; 0: none was reached */

@@ -4,7 +4,9 @@
  * Killed, it may leave one file beside the image; failing, none. What the disk keeps when the
  * machine stops follows from the order of the calls, which is checked.
  *
- * Faults by number (docs/testing.md): H9.
+ * A load, too, names the file and the reason when a call fails, and goes on when a read is short.
+ *
+ * Faults by number (docs/testing.md): H3, H9, F27.
  */
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
@@ -362,7 +364,7 @@ TEST(image_kills, a_call_that_fails_leaves_the_old_image_and_no_file_beside_it_H
     place_close();
 }
 
-TEST(image_kills, calls_that_fail_from_one_on_leave_the_old_image_H9)
+TEST(image_kills, when_calls_fail_from_one_on_the_first_is_told_and_the_old_image_stays_H3_H9)
 {
     place_open();
     CHECK(fail_everywhere(CALLS_FAIL_FROM, EIO) >= 12);
@@ -389,5 +391,86 @@ TEST(image_kills, an_image_is_on_the_disk_before_it_has_the_name_and_the_name_be
     while (*c == 'w')
         c++;
     CHECK_STR(c, "fcrofc");
+    place_close();
+}
+
+/* ---- Loads. */
+
+static haul_status load_and_drop(int maps)
+{
+    haul_image *image;
+    const haul_status status =
+        maps ? haul_image_map(here.context, here.path, &series_type, 1, &image)
+             : haul_image_load(here.context, here.path, &series_type, 1, NULL, &image);
+    CHECK_EQ(image != NULL, status == HAUL_OK);
+    haul_image_free(&image);
+    return status;
+}
+
+static void check_load_failure(haul_status status, calls_fate fate, int error)
+{
+    const char *text = haul_context_error(here.context)->text;
+    char number[32];
+    snprintf(number, sizeof number, "errno %d", error);
+    check_note("call %zu of %s fails with %d", calls.count, calls.letters, error);
+    if (fate == CALLS_NONE && calls.hit == 'd') {
+        CHECK_STATUS(status, HAUL_ERROR_FORMAT); /* the file has become shorter */
+    } else if (fate != CALLS_FAIL || calls.hit == 'c' || error == EINTR) {
+        CHECK_STATUS(status, HAUL_OK);
+    } else {
+        CHECK_STATUS(status, HAUL_ERROR_FILE);
+        CHECK_HAS(text, here.path);
+        CHECK_HAS(text, number);
+    }
+}
+
+/* Each call of a load, or of a mapping, once. */
+static void fail_loads(int maps, calls_fate fate, int error)
+{
+    const int next = next_descriptor();
+    size_t at;
+    for (at = 1;; at++) {
+        haul_status status;
+        int after;
+        errno = 77;
+        calls_arm(at, fate, error);
+        status = load_and_drop(maps);
+        after = errno;
+        calls_disarm();
+        CHECK_EQ(after, 77);
+        CHECK_EQ(next_descriptor(), next);
+        if (!calls.hit)
+            break;
+        check_load_failure(status, fate, error);
+    }
+    check_note(NULL);
+    CHECK(at > 3);
+}
+
+TEST(image_kills, a_load_goes_on_after_short_reads_and_signals_and_names_a_file_that_fails_F27)
+{
+    int maps;
+    place_open();
+    put_old();
+    for (maps = 0; maps < 2; maps++) {
+        fail_loads(maps, CALLS_FAIL, EIO);
+        fail_loads(maps, CALLS_FAIL, EINTR);
+        fail_loads(maps, CALLS_SHORT, 0);
+        fail_loads(maps, CALLS_NONE, 0);
+    }
+    place_close();
+}
+
+TEST(image_kills, a_folder_is_no_image_F27)
+{
+    haul_image *image;
+    place_open();
+    put_old();
+    CHECK_STATUS(haul_image_load(here.context, here.folder, &series_type, 1, NULL, &image),
+                 HAUL_ERROR_FILE);
+    CHECK_HAS(haul_context_error(here.context)->text, "read of ");
+    CHECK_STATUS(haul_image_map(here.context, here.folder, &series_type, 1, &image),
+                 HAUL_ERROR_FILE);
+    CHECK_PTR(image, NULL);
     place_close();
 }
