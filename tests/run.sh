@@ -560,8 +560,8 @@ build_32() {
 stage_4() {
     build_32 || return
     thin_faults 3
+    program 32 haul_damage --seed "$HAUL_SEED" --every 4
     plain_suites 32 2000
-    program 32 haul_damage --seed "$HAUL_SEED" --every 10
     program 32 fuzz/haul_fuzz all fuzz/corpus
 }
 
@@ -718,7 +718,8 @@ stage_12() {
 # An emulator spends its time on addresses that are reserved, so there are 4 GiB of them: too few
 # for a context's table, in whose place there is a hash, and for what an arena asks for at first.
 platform() { # PROCESSOR CMAKE-OPTION...
-    local targets=(haul_unit_plain haul_contract haul_random)
+more_targets=()
+    local targets=(haul_unit_plain haul_contract haul_random "${more_targets[@]}")
     need cmake clang "qemu-$1" || return
     emulator=("qemu-$1" -R 0x100000000 -L "/usr/$1-linux-gnu")
     if can_link clang --target="$1-linux-gnu"; then
@@ -756,11 +757,15 @@ stage_13() {
     emulator=()
 }
 
-s390x_suites="arena/ arena_blocks/ ship_arena/ ship_marks/ tags/ tags_in_arenas/ directions/
-structures_ rules/ process_state/"
+# Of the images all but image_saves, which takes as long as the others together.
+s390x_suites="image_verdicts/ arena/ arena_blocks/ ship_arena/ ship_marks/ tags/ tags_in_arenas/
+directions/ structures_ rules/ process_state/ image/ image_block/ image_claims/ image_deep/
+image_device/ image_fills/ image_growth/ image_kills/ image_moving/ image_overlaps/ image_pieces/
+image_renames/ image_scan/ image_shared/ image_types/ image_words/ image_zstd/"
 
 s390x_build() {
     # shellcheck disable=SC2086
+    local more_targets=(haul_damage)
     platform s390x -DHAUL_UNIT_FILES="$(unit_files ${s390x_suites//\//,})"
 }
 
@@ -771,6 +776,7 @@ stage_14() {
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
     for suite in $s390x_suites; do
+    start "damage" "${emulator[@]}" "$tests/haul_damage" --seed "$HAUL_SEED" --every 150
         start "$suite" "${emulator[@]}" "$tests/haul_unit_plain" "$suite"
     done
     finish
@@ -813,7 +819,7 @@ for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, ex
     "acceptance: libraries at work on copies, programs on environments; Release, ASan and UBSan" \
     "clang, ThreadSanitizer, three threads a context: what is shared, contract, random graphs" \
     "aarch64 (emulated): unit, contract with pages of 4, 16 and 64 KiB, random graphs" \
-    "s390x (emulated, big-endian): contract, random graphs, arenas, bits, the image by numbers" \
+    "s390x (emulated, big-endian): contract, random graphs, arenas, bits, images and their damage" \
     "musl: contract, random graphs"; do
     titles[$((++number))]=$title
 done

@@ -48,6 +48,24 @@ haul_file bytes_file(image_bytes *b)
 haul__image_section *image_sections(const image_bytes *image, size_t *count)
 {
     haul__image_head head;
+unsigned bitmap_bit(const image_bytes *bitmap, size_t word)
+{
+    uint64_t unit = 0;
+    if (word / 64 < bitmap->count / sizeof unit)
+        memcpy(&unit, bitmap->at + word / 64 * sizeof unit, sizeof unit);
+    return (unsigned)(unit >> word % 64 & 1);
+}
+
+void bitmap_put(image_bytes *bitmap, size_t word, unsigned bit)
+{
+    uint64_t unit;
+    if (word / 64 >= bitmap->count / sizeof unit)
+        return;
+    memcpy(&unit, bitmap->at + word / 64 * sizeof unit, sizeof unit);
+    unit = (unit & ~(UINT64_C(1) << word % 64)) | (uint64_t)bit << word % 64;
+    memcpy(bitmap->at + word / 64 * sizeof unit, &unit, sizeof unit);
+}
+
     *count = 0;
     if (image->count < sizeof head)
         return NULL;

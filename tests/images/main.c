@@ -6,8 +6,9 @@
  *
  * Then as many images with several damages that the seed chooses (draw.c).
  *
- * --every: one damage in N, for slow builds. --part: the I-th of N shares. Prints how many damaged
- * images there were, and how many were accepted; an accepted one has met the contract (oracle.h).
+ * --every: one damage in N, for slow builds; the seed chooses which. --part: the I-th of N shares.
+ * Prints how many damaged images there were, and how many were accepted; an accepted one has met
+ * the contract (oracle.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,10 +33,16 @@ typedef struct run {
     unsigned long seen, judged, accepted, broken;
 } run;
 
+/* The seed chooses the first one, so another commit tries other damages. */
+static int is_chosen(const run *r, unsigned long number)
+{
+    return number % (r->every * r->shares) == r->share * r->every + r->seed % r->every;
+}
+
 static void judge(run *r, const char *what, size_t at, int64_t value)
 {
     verdict v;
-    if (r->seen++ % (r->every * r->shares) != r->share * r->every)
+    if (!is_chosen(r, r->seen++))
         return;
     image_sign(&r->damaged);
     v = oracle_judge(&r->o, r->damaged.at, r->damaged.count);
@@ -194,6 +201,13 @@ static void put_pair(run *r, const number *a, const number *b)
 static void put_pairs(run *r)
 {
     number all[NUMBERS];
+static void draw(run *r)
+{
+    size_t i;
+    for (i = 0; i < DRAWN; i++) {
+        choices c = choices_from_seed(r->seed + i);
+        if (is_chosen(r, r->seen))
+            oracle_draw(&r->o, &c, &r->damaged);
     const size_t count = list_numbers(&r->whole, all);
     size_t i, k;
     for (i = 0; i < count; i++)

@@ -517,7 +517,9 @@ TEST(image, a_bit_over_a_pointer_of_the_list_is_refused_wherever_the_block_lies)
                                     .field_count = 1,
                                     .field_bytes = sizeof *fields };
     haul_context *context = type_context();
-    link_to one = { 1, NULL, { 0 } };
+    const uint16_t order = 1;
+    const int is_little = *(const unsigned char *)&order == 1;
+    link_to one = { 0, NULL, { 0 } };
     bytes image_bytes = { NULL, 0, 0, 0, 0 };
     haul_file file = writes(&image_bytes);
     haul_image *image;
@@ -528,8 +530,9 @@ TEST(image, a_bit_over_a_pointer_of_the_list_is_refused_wherever_the_block_lies)
     CHECK_STATUS(haul_image_write(context, haul_from_object(&one, type), &file), HAUL_OK);
     bits =
         (uint64_t *)(void *)(image_bytes.at + section_of(&image_bytes, HAUL__SECTION_BITS)->offset);
-    /* The last byte of the pointer, 0, and seven more of that value: as a word, null. */
-    *bits |= UINT64_C(1) << 3;
+    /* The highest byte of the pointer, 0, and its neighbours of that value: as a word, null. The
+     * object begins with word 2. */
+    *bits |= UINT64_C(1) << (is_little ? 3 : 2);
     sign(&image_bytes);
     CHECK_STATUS(
         haul_image_from_bytes(context, image_bytes.at, image_bytes.count, &type, 1, NULL, &image),
