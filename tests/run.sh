@@ -571,9 +571,10 @@ stage_5() {
     need cmake gcc && release_build || return
     thin_faults 3
     stack_kib=64
+    HAUL_DEEP_NODES=10000000 program release haul_unit_plain image_deep/
     program release haul_random --graphs 2000 --seed "$HAUL_SEED"
     for suite in type/ graph/ graph_faults/ ship/ ship_arena/ locked_sources/ ordered/ promises/ \
-        audit/ rules/ arena/ ancestors/ rebuild/ image_deep/; do
+        audit/ rules/ arena/ ancestors/ rebuild/ image; do
         program release haul_unit_plain "$suite"
     done
     program release haul_contract host
@@ -717,8 +718,8 @@ stage_12() {
 
 # An emulator spends its time on addresses that are reserved, so there are 4 GiB of them: too few
 # for a context's table, in whose place there is a hash, and for what an arena asks for at first.
-platform() { # PROCESSOR CMAKE-OPTION...
 more_targets=()
+platform() { # PROCESSOR CMAKE-OPTION...
     local targets=(haul_unit_plain haul_contract haul_random "${more_targets[@]}")
     need cmake clang "qemu-$1" || return
     emulator=("qemu-$1" -R 0x100000000 -L "/usr/$1-linux-gnu")
@@ -764,8 +765,8 @@ image_device/ image_fills/ image_growth/ image_kills/ image_moving/ image_overla
 image_renames/ image_scan/ image_shared/ image_types/ image_words/ image_zstd/"
 
 s390x_build() {
-    # shellcheck disable=SC2086
     local more_targets=(haul_damage)
+    # shellcheck disable=SC2086
     platform s390x -DHAUL_UNIT_FILES="$(unit_files ${s390x_suites//\//,})"
 }
 
@@ -775,8 +776,8 @@ stage_14() {
     thin_faults 27
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
-    for suite in $s390x_suites; do
     start "damage" "${emulator[@]}" "$tests/haul_damage" --seed "$HAUL_SEED" --every 150
+    for suite in $s390x_suites; do
         start "$suite" "${emulator[@]}" "$tests/haul_unit_plain" "$suite"
     done
     finish
@@ -810,7 +811,7 @@ for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, ex
     "clang, ASan and UBSan: unit, contract, random graphs, examples" \
     "clang, MemorySanitizer: unit, contract, random graphs" \
     "gcc -m32: unit, contract, random graphs" \
-    "64 KiB stack: the suites that go deepest, contract, random graphs" \
+    "64 KiB stack: the suites that go deepest, images, contract, random graphs" \
     "fuzzing: each target, from its corpus, for ${HAUL_FUZZ_SECONDS:-10} s" \
     "doors: undefined symbols, includes, recursion, stack, state, layout" \
     "consumers: CMake, pkg-config, C and C++; haul, haul-describe; OpenMP; arrays of Fortran" \
