@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/written.h"
+
 void bytes_resize(image_bytes *b, size_t count)
 {
     if (count > b->capacity) {
@@ -33,6 +35,7 @@ static haul_status add_bytes(void *user, const void *data, size_t count)
 {
     image_bytes *b = user;
     const size_t before = b->count;
+    check_written(data, count);
     bytes_resize(b, before + count);
     memcpy(b->at + before, data, count);
     return HAUL_OK;
@@ -45,9 +48,6 @@ haul_file bytes_file(image_bytes *b)
     return file;
 }
 
-haul__image_section *image_sections(const image_bytes *image, size_t *count)
-{
-    haul__image_head head;
 unsigned bitmap_bit(const image_bytes *bitmap, size_t word)
 {
     uint64_t unit = 0;
@@ -66,6 +66,9 @@ void bitmap_put(image_bytes *bitmap, size_t word, unsigned bit)
     memcpy(bitmap->at + word / 64 * sizeof unit, &unit, sizeof unit);
 }
 
+haul__image_section *image_sections(const image_bytes *image, size_t *count)
+{
+    haul__image_head head;
     *count = 0;
     if (image->count < sizeof head)
         return NULL;

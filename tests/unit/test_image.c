@@ -17,6 +17,7 @@
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/types.h"
+#include "support/written.h"
 
 typedef struct mesh {
     struct mesh *next, *owner; /* owner: borrowed */
@@ -46,6 +47,7 @@ typedef struct bytes {
 static haul_status put_bytes(void *user, const void *data, size_t count)
 {
     bytes *b = user;
+    check_written(data, count);
     if (b->refuses_at && b->count + count > b->refuses_at)
         return HAUL_ERROR_FILE;
     b->at = realloc(b->at, b->count + count);
