@@ -393,6 +393,7 @@ plain_suites() { # FOLDER GRAPHS
     unit "$1"
     program "$1" haul_random --graphs "$2" --seed "$HAUL_SEED"
     program "$1" haul_contract host
+    program "$1" haul_kills
 }
 
 # Of the suites that are piped in, those that take longest first.
@@ -495,6 +496,7 @@ stage_1() {
     program release dropped/haul_dropped_libraries
     program release haul_contract host
     program release haul_contract bare
+    program release haul_kills
     examples release
     program release fuzz/haul_fuzz all fuzz/corpus
 }
@@ -524,7 +526,7 @@ stage_2() {
 
 # libzstd is not instrumented: what it writes would count as unwritten.
 memory_build() { # FLAG...
-    local targets=(haul_unit_plain haul_contract haul_random)
+    local targets=(haul_unit_plain haul_contract haul_random haul_kills)
     need cmake clang || return
     can_link clang -fsanitize=memory || {
         skip "clang has no MemorySanitizer here"
@@ -720,7 +722,7 @@ stage_12() {
 # for a context's table, in whose place there is a hash, and for what an arena asks for at first.
 more_targets=()
 platform() { # PROCESSOR CMAKE-OPTION...
-    local targets=(haul_unit_plain haul_contract haul_random "${more_targets[@]}")
+    local targets=(haul_unit_plain haul_contract haul_random haul_kills "${more_targets[@]}")
     need cmake clang "qemu-$1" || return
     emulator=("qemu-$1" -R 0x100000000 -L "/usr/$1-linux-gnu")
     if can_link clang --target="$1-linux-gnu"; then
@@ -749,6 +751,7 @@ stage_13() {
     thin_faults 27 # what fails is not the processor's
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
+    start "kills" "${emulator[@]}" "$tests/haul_kills"
     start "contract, pages of 16 KiB" "${emulator[@]}" -p 16384 "$tests/haul_contract" host
     start "contract, pages of 64 KiB" "${emulator[@]}" -p 65536 "$tests/haul_contract" host
     for suite in $suites; do
@@ -761,7 +764,7 @@ stage_13() {
 # Of the images all but image_saves, which takes as long as the others together.
 s390x_suites="image_verdicts/ arena/ arena_blocks/ ship_arena/ ship_marks/ tags/ tags_in_arenas/
 directions/ structures_ rules/ process_state/ image/ image_block/ image_claims/ image_deep/
-image_device/ image_fills/ image_growth/ image_kills/ image_moving/ image_overlaps/ image_pieces/
+image_device/ image_fills/ image_growth/ image_moving/ image_overlaps/ image_pieces/
 image_renames/ image_scan/ image_shared/ image_types/ image_words/ image_zstd/"
 
 s390x_build() {
@@ -776,6 +779,7 @@ stage_14() {
     thin_faults 27
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
+    start "kills" "${emulator[@]}" "$tests/haul_kills"
     start "damage" "${emulator[@]}" "$tests/haul_damage" --seed "$HAUL_SEED" --every 150
     for suite in $s390x_suites; do
         start "$suite" "${emulator[@]}" "$tests/haul_unit_plain" "$suite"

@@ -3,8 +3,8 @@
  * The linker leads these calls of the library and of the tests to system_calls.c first (--wrap).
  * Nothing happens there until a test arms it.
  */
-#ifndef UNIT_SYSTEM_CALLS_H
-#define UNIT_SYSTEM_CALLS_H
+#ifndef KILLS_SYSTEM_CALLS_H
+#define KILLS_SYSTEM_CALLS_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "unit/system_calls.h"
+#include "kills/system_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,6 @@ static int enter(char letter)
 /* ---- The calls. On some systems open has two names. */
 
 int __real_open(const char *path, int flags, ...);
-int __real_open64(const char *path, int flags, ...);
 ssize_t __real_write(int descriptor, const void *data, size_t bytes);
 ssize_t __real_read(int descriptor, void *data, size_t bytes);
 int __real_fsync(int descriptor);
@@ -65,7 +64,6 @@ int __real_close(int descriptor);
 int __real_rename(const char *from, const char *to);
 int __real_unlink(const char *path);
 int __wrap_open(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
 ssize_t __wrap_write(int descriptor, const void *data, size_t bytes);
 ssize_t __wrap_read(int descriptor, void *data, size_t bytes);
 int __wrap_fsync(int descriptor);
@@ -87,11 +85,16 @@ int __wrap_open(const char *path, int flags, ...)
     return enter('o') ? -1 : __real_open(path, flags, mode);
 }
 
+#ifdef __GLIBC__ /* of 32 bits, or with large files */
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+
 int __wrap_open64(const char *path, int flags, ...)
 {
     WITH_MODE(flags, mode);
     return enter('o') ? -1 : __real_open64(path, flags, mode);
 }
+#endif
 
 ssize_t __wrap_write(int descriptor, const void *data, size_t bytes)
 {

@@ -25,7 +25,7 @@
 #include "images/image_bytes.h"
 #include "support/check.h"
 #include "support/random.h"
-#include "unit/system_calls.h"
+#include "kills/system_calls.h"
 
 enum { NUMBERS = 20000 };
 
@@ -226,7 +226,7 @@ static size_t kill_everywhere(uint32_t before, calls_fate fate)
     return new_ones;
 }
 
-TEST(image_kills, a_save_that_is_killed_at_any_of_its_calls_leaves_one_whole_image_H9)
+TEST(kills, a_save_that_is_killed_at_any_of_its_calls_leaves_one_whole_image_H9)
 {
     place_open();
     CHECK_EQ(kill_everywhere(1, CALLS_KILL), 3); /* behind the rename, there are three */
@@ -234,7 +234,7 @@ TEST(image_kills, a_save_that_is_killed_at_any_of_its_calls_leaves_one_whole_ima
     place_close();
 }
 
-TEST(image_kills, a_save_that_is_killed_within_any_of_its_writes_leaves_the_old_image_H9)
+TEST(kills, a_save_that_is_killed_within_any_of_its_writes_leaves_the_old_image_H9)
 {
     place_open();
     CHECK_EQ(kill_everywhere(1, CALLS_KILL_HALF), 0);
@@ -254,7 +254,7 @@ static void save_forever(void)
     check_leave(1);
 }
 
-TEST(image_kills, a_save_that_is_killed_at_any_time_leaves_one_whole_image_H9)
+TEST(kills, a_save_that_is_killed_at_any_time_leaves_one_whole_image_H9)
 {
     enum { KILLS = 100 };
     random_source random = random_from(1);
@@ -282,7 +282,7 @@ TEST(image_kills, a_save_that_is_killed_at_any_time_leaves_one_whole_image_H9)
     place_close();
 }
 
-TEST(image_kills, what_a_killed_save_has_left_does_not_disturb_the_next_one)
+TEST(kills, what_a_killed_save_has_left_does_not_disturb_the_next_one)
 {
     char left[200];
     FILE *file;
@@ -354,7 +354,7 @@ static size_t fail_everywhere(calls_fate fate, int error)
     return at - 1;
 }
 
-TEST(image_kills, a_call_that_fails_leaves_the_old_image_and_no_file_beside_it_H9)
+TEST(kills, a_call_that_fails_leaves_the_old_image_and_no_file_beside_it_H9)
 {
     static const int errors[] = { ENOSPC, EIO };
     size_t i;
@@ -364,14 +364,14 @@ TEST(image_kills, a_call_that_fails_leaves_the_old_image_and_no_file_beside_it_H
     place_close();
 }
 
-TEST(image_kills, when_calls_fail_from_one_on_the_first_is_told_and_the_old_image_stays_H3_H9)
+TEST(kills, when_calls_fail_from_one_on_the_first_is_told_and_the_old_image_stays_H3_H9)
 {
     place_open();
     CHECK(fail_everywhere(CALLS_FAIL_FROM, EIO) >= 12);
     place_close();
 }
 
-TEST(image_kills, a_save_goes_on_when_a_signal_comes_or_a_write_is_short_H9)
+TEST(kills, a_save_goes_on_when_a_signal_comes_or_a_write_is_short_H9)
 {
     place_open();
     CHECK(fail_everywhere(CALLS_FAIL, EINTR) >= 12);
@@ -380,7 +380,7 @@ TEST(image_kills, a_save_goes_on_when_a_signal_comes_or_a_write_is_short_H9)
     place_close();
 }
 
-TEST(image_kills, an_image_is_on_the_disk_before_it_has_the_name_and_the_name_before_the_end)
+TEST(kills, an_image_is_on_the_disk_before_it_has_the_name_and_the_name_before_the_end)
 {
     calls_record usual;
     const char *c = usual.letters;
@@ -447,7 +447,7 @@ static void fail_loads(int maps, calls_fate fate, int error)
     CHECK(at > 3);
 }
 
-TEST(image_kills, a_load_goes_on_after_short_reads_and_signals_and_names_a_file_that_fails_F27)
+TEST(kills, a_load_goes_on_after_short_reads_and_signals_and_names_a_file_that_fails_F27)
 {
     int maps;
     place_open();
@@ -461,7 +461,7 @@ TEST(image_kills, a_load_goes_on_after_short_reads_and_signals_and_names_a_file_
     place_close();
 }
 
-TEST(image_kills, a_folder_is_no_image_F27)
+TEST(kills, a_folder_is_no_image_F27)
 {
     haul_image *image;
     place_open();
