@@ -1,12 +1,13 @@
 /* Images: what comes back is the graph that was written; what is damaged or made with malice is
  * refused, and the record says where.
  */
-#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -166,6 +167,30 @@ TEST(image, a_graph_comes_back_with_its_cycles_aliases_and_shared_strings)
     check_ring(&r, image);
     haul_image_free(&image);
     CHECK_PTR(image, NULL);
+    ring_close(&r);
+}
+
+TEST(image, an_image_on_pages_that_cannot_be_written_loads_from_any_address_F23)
+{
+    const size_t page = 65536;
+    unsigned char *pages;
+    haul_image *image;
+    ring r;
+    size_t at;
+    ring_open(&r);
+    CHECK(r.image.count + 16 <= page);
+    for (at = 0; at < 16; at++) {
+        pages = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        CHECK(pages != MAP_FAILED);
+        memcpy(pages + at, r.image.at, r.image.count);
+        CHECK(mprotect(pages, page, PROT_READ) == 0);
+        CHECK_STATUS(haul_image_from_bytes(r.context, pages + at, r.image.count, &mesh_type, 1,
+                                           NULL, &image),
+                     HAUL_OK);
+        CHECK(munmap(pages, page) == 0);
+        check_ring(&r, image);
+        haul_image_free(&image);
+    }
     ring_close(&r);
 }
 
