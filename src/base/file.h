@@ -45,10 +45,10 @@ typedef struct haul__mapping {
     size_t bytes;
 } haul__mapping;
 
-/* Maps an open file, whose size is known: at `address`, if that is free, else, or if it is 0, anywhere. The memory is
- * private: the process may write there, and the file stays as it is. `is_shared`: it is that of the
- * system, read-only, and at `address` or nowhere. HAUL_ERROR_FILE, described in `error`: the system
- * refuses, or the address is taken. Then `at` is NULL. */
+/* Maps an open file, whose size is known: at `address`, if that is free, else, or if it is 0,
+ * anywhere. The memory is private: the process may write there, and the file stays as it is.
+ * `is_shared`: it is that of the system, read-only, and at `address` or nowhere. HAUL_ERROR_FILE,
+ * described in `error`: the system refuses, or the address is taken. Then `at` is NULL. */
 haul_status haul__file_map(const haul__old_file *file, uintptr_t address, int is_shared,
                            haul__mapping *mapping, haul_error *error);
 void haul__file_unmap(haul__mapping *mapping);

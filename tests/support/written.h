@@ -1,5 +1,5 @@
-/* Memory of which MemorySanitizer knows that every byte has been written; in other builds nothing is
- * asked. The tests' own structs in images have no padding, or are zeroed.
+/* Memory of which MemorySanitizer knows that every byte has been written; other builds ask nothing.
+ * The tests' own structs in images have no padding, or are zeroed.
  */
 #ifndef HAUL_TEST_WRITTEN_H
 #define HAUL_TEST_WRITTEN_H
