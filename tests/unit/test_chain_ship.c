@@ -9,6 +9,7 @@
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
+#include "support/written.h"
 
 typedef struct body {
     double *x, *v;
@@ -735,6 +736,7 @@ typedef struct bytes {
 static haul_status keep(void *user, const void *data, size_t count)
 {
     bytes *to = user;
+    check_written(data, count);
     CHECK(count <= sizeof to->at - to->count);
     memcpy(to->at + to->count, data, count);
     to->count += count;
