@@ -458,6 +458,28 @@ TEST(image_block, a_small_graph_is_mapped_too_with_types_or_without)
     graph_close(&g);
 }
 
+/* The file has no arena at a multiple of 1024, so it is copied out of its pages. */
+TEST(image_block, an_object_with_an_alignment_that_its_file_has_not_is_mapped_too)
+{
+    static uint64_t large[3 * 128];
+    uint64_t *object = (uint64_t *)(((uintptr_t)large + 1023) & ~(uintptr_t)1023);
+    const haul_struct what = { .name = "aligned", .bytes = 1024, .alignment = 1024 };
+    haul_type *type = type_new(&what);
+    haul_image *image;
+    graph g;
+    graph_open(&g, 3);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    object[127] = 127;
+    CHECK_STATUS(haul_image_save(type_context(), haul_from_object(object, type), g.path), HAUL_OK);
+    CHECK_STATUS(haul_image_map(type_context(), g.path, &type, 1, &image), HAUL_OK);
+    object = haul_image_roots(image, NULL)[0].address;
+    CHECK_EQ((uintptr_t)object % 1024, 0);
+    CHECK_EQ(object[127], 127);
+    haul_image_free(&image);
+    haul_type_free(&type);
+    graph_close(&g);
+}
+
 static void check_map_of(graph *g, size_t bytes, haul_status status, const char *why)
 {
     haul_image *image;
