@@ -120,3 +120,49 @@ TEST(image_deep, one_byte_behind_an_image_is_refused_F2)
     CHECK_PTR(image, NULL);
     graph_close(&g);
 }
+
+/* Bytes that hold an image, and one that is damaged, are data: nobody reads them as images. */
+typedef struct letter {
+    unsigned char *sealed;
+    uint64_t bytes;
+} letter;
+
+TEST(image_deep, an_image_in_a_field_of_bytes_is_data_F20)
+{
+    static haul_type *letter_type;
+    static const haul_field fields[] = { HAUL_BYTES(letter, sealed, HAUL_COUNT(letter, bytes)) };
+    static const haul_struct table[] = { HAUL_STRUCT(letter, &letter_type, fields) };
+    image_bytes outer = { NULL, 0, 0 };
+    const haul_file file = bytes_file(&outer);
+    graph g;
+    haul_image *image, *inner;
+    letter l;
+    int is_damaged;
+    graph_open(&g, 1);
+    CHECK_STATUS(HAUL_DESCRIBE(g.context, table), HAUL_OK);
+    load(&g, &image);
+    haul_image_free(&image);
+    for (is_damaged = 0; is_damaged < 2; is_damaged++) {
+        const letter *read;
+        g.image.at[g.image.count - 1] ^= (unsigned char)is_damaged;
+        l.sealed = g.image.at;
+        l.bytes = g.image.count;
+        bytes_resize(&outer, 0);
+        CHECK_STATUS(haul_image_write(g.context, haul_from_object(&l, letter_type), &file),
+                     HAUL_OK);
+        CHECK_STATUS(
+            haul_image_from_bytes(g.context, outer.at, outer.count, &letter_type, 1, NULL, &image),
+            HAUL_OK);
+        read = haul_image_roots(image, NULL)->address;
+        CHECK_EQ(read->bytes, g.image.count);
+        CHECK_BYTES(read->sealed, g.image.at, g.image.count);
+        CHECK_STATUS(haul_image_from_bytes(g.context, read->sealed, read->bytes, &node_type, 1,
+                                           NULL, &inner),
+                     is_damaged ? HAUL_ERROR_FORMAT : HAUL_OK);
+        haul_image_free(&inner);
+        haul_image_free(&image);
+    }
+    HAUL_FORGET(table);
+    bytes_free(&outer);
+    graph_close(&g);
+}
