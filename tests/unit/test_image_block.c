@@ -261,6 +261,61 @@ TEST(image_block, an_arena_that_cannot_take_an_image_is_told)
     graph_close(&g);
 }
 
+#pragma pack(push, 1)
+typedef struct odd {
+    node *to;
+    char more;
+} odd;
+
+typedef struct shifted {
+    uint32_t number;
+    node *to;
+    uint32_t more[5 - sizeof(node *) / 4];
+} shifted;
+#pragma pack(pop)
+
+static void check_no_type_of_arenas(const graph *g, haul_arena *arena, haul_type *type,
+                                    const char *why)
+{
+    haul_image_options options = { .arena = arena };
+    haul_image *image;
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_image_load(g->context, g->path, &type, 1, &options, &image),
+                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(error_of(g), why);
+    CHECK(image == NULL);
+}
+
+/* An arena tells its pointers by a bit for each word. */
+TEST(image_block, types_whose_pointers_no_arena_can_tell_are_refused_for_one)
+{
+    static const char off_grid[] = "pointers that do not lie at multiples of their size";
+    const haul_field sometimes =
+        HAUL_OBJECT(node, next, &node_type, .when = HAUL_EQUALS(node, value, 1));
+    const haul_field in_odd = HAUL_OBJECT(odd, to, &node_type, .packed = 1);
+    const haul_field in_shifted = HAUL_OBJECT(shifted, to, &node_type, .packed = 1);
+    haul_type *ruled, *odd_type, *shifted_type, *many_odd;
+    haul_arena *arena;
+    graph g;
+    graph_open(&g, 5);
+    CHECK_STATUS(haul_arena_create(g.context, NULL, &arena), HAUL_OK);
+    CHECK_STATUS(type_make_in(g.context, "ruled", sizeof(node), &sometimes, 1, &ruled), HAUL_OK);
+    CHECK_STATUS(type_make_in(g.context, "odd", sizeof(odd), &in_odd, 1, &odd_type), HAUL_OK);
+    CHECK_STATUS(type_make_in(g.context, "shifted", sizeof(shifted), &in_shifted, 1, &shifted_type),
+                 HAUL_OK);
+    CHECK_STATUS(haul_type_contiguous(sizeof(void *) << 10, odd_type, &many_odd), HAUL_OK);
+    check_no_type_of_arenas(&g, arena, ruled, "members depend on the object");
+    check_no_type_of_arenas(&g, arena, odd_type, off_grid);
+    check_no_type_of_arenas(&g, arena, shifted_type, off_grid);
+    check_no_type_of_arenas(&g, arena, many_odd, off_grid);
+    haul_type_free(&many_odd);
+    haul_type_free(&shifted_type);
+    haul_type_free(&odd_type);
+    haul_type_free(&ruled);
+    haul_arena_free(&arena);
+    graph_close(&g);
+}
+
 /* Flips the bit of the word at this place of the arena. */
 static void flip_bit(image_bytes *image, size_t word)
 {
