@@ -582,6 +582,47 @@ TEST(ordered, objects_that_lie_far_apart_at_like_places_are_sorted_G10)
     free(memory);
 }
 
+typedef struct sack {
+    double *values;
+    int64_t count;
+} sack;
+
+typedef struct cart {
+    sack *first;
+    node *second;
+} cart;
+
+/* In the order in which the former object names them: the values before the node's child. */
+TEST(ordered, what_an_array_holds_comes_before_what_a_later_object_leads_to)
+{
+    static haul_type *sack_type, *cart_type;
+    static const haul_field sack_fields[] = { HAUL_ARRAY(sack, values, HAUL_COUNT(sack, count)) };
+    static const haul_field cart_fields[] = { HAUL_OBJECT(cart, first, &sack_type),
+                                              HAUL_OBJECT(cart, second, &node_type) };
+    haul_context *context = new_context(0);
+    double values[3] = { 1, 2, 3 };
+    sack one = { values, 3 };
+    node nodes[2] = { { &nodes[1], NULL, 1 }, { NULL, NULL, 2 } };
+    cart c = { &one, &nodes[0] };
+    haul_root root;
+    packing p;
+    node_open();
+    sack_type = TYPE_OPEN(sack, sack_fields);
+    cart_type = TYPE_OPEN(cart, cart_fields);
+    type_commit(cart_type);
+    root = root_of(&c, cart_type);
+    pack_in_order(&p, context, &root, 1, 0);
+    CHECK(place_in(p.plan, &one) < place_in(p.plan, &nodes[0]));
+    CHECK(place_in(p.plan, &nodes[0]) < place_in(p.plan, values));
+    CHECK(place_in(p.plan, values) < place_in(p.plan, &nodes[1]));
+    CHECK_BYTES(p.arena + place_in(p.plan, values), values, sizeof values);
+    pack_drop(&p);
+    haul_type_free(&cart_type);
+    haul_type_free(&sack_type);
+    haul_type_free(&node_type);
+    haul_context_free(&context);
+}
+
 TEST(ordered, roots_come_one_after_the_other)
 {
     haul_context *context = new_context(0);
