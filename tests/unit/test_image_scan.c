@@ -330,7 +330,7 @@ static haul_status give_until(void *user, void *to, size_t count, size_t *got)
     return HAUL_OK;
 }
 
-TEST(image_scan, a_file_may_refuse_bytes_within_a_string)
+TEST(image_scan, a_string_that_does_not_come_whole_is_refused)
 {
     enum { BYTES = 1 << 19 }; /* some pieces of 64 KiB */
     const haul_field fields[] = { HAUL_STRING(named_node, name) };
@@ -351,6 +351,12 @@ TEST(image_scan, a_file_may_refuse_bytes_within_a_string)
                      end == image.count ? HAUL_OK : HAUL_ERROR_FILE);
         haul_image_free(&loaded);
     }
+    image.at[image.count - BYTES / 2] ^= 1; /* the string's last piece has not the right sum */
+    CHECK_STATUS(load_as(type, &image), HAUL_ERROR_FORMAT);
+    CHECK_HAS(haul_context_error(type_context())->text, "checksum");
+    /* letters in the middle of it are called a pointer */
+    parts.part[HAUL__SECTION_BITS].at[BYTES / 2 / sizeof(void *) / 8] |= 1;
+    check_refused(type, &image, &parts, HAUL_ERROR_FORMAT, "leads out of it");
     image_parts_free(&parts);
     bytes_free(&image);
     free(one.name);
