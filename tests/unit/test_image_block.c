@@ -174,7 +174,8 @@ static void add_values(void *first)
         f->data[i] += 1;
 }
 
-TEST(image_block, an_image_becomes_a_part_of_an_arena_that_is_shipped_as_it_lies_and_grows)
+/* `before`: granules of the arena that lie before the image. */
+static void check_part_of_arena(size_t before)
 {
     graph g;
     haul_arena *arena;
@@ -185,7 +186,7 @@ TEST(image_block, an_image_becomes_a_part_of_an_arena_that_is_shipped_as_it_lies
     graph_open(&g, 5);
     CHECK_STATUS(haul_arena_create(g.context, NULL, &arena), HAUL_OK);
     CHECK_STATUS(haul_host_open(g.context, NULL, &device), HAUL_OK);
-    CHECK(haul_arena_bytes(arena, 37 * HAUL_ARENA_GRANULE, 0) != NULL);
+    CHECK(haul_arena_bytes(arena, before * HAUL_ARENA_GRANULE, 0) != NULL);
     CHECK_STATUS(load_into_arena(&g, arena, &image), HAUL_OK);
     CHECK(haul_arena_contains(arena, haul_image_memory(image, NULL)));
     first = root_of(image);
@@ -205,6 +206,14 @@ TEST(image_block, an_image_becomes_a_part_of_an_arena_that_is_shipped_as_it_lies
     haul_device_close(&device);
     haul_arena_free(&arena);
     graph_close(&g);
+}
+
+/* Its pointers' bits are those of the arena, at any place in a word of bits. */
+TEST(image_block, an_image_becomes_a_part_of_an_arena_that_is_shipped_as_it_lies_and_grows)
+{
+    size_t before;
+    for (before = 1; before < 64; before += 4)
+        check_part_of_arena(before);
 }
 
 TEST(image_block, an_image_that_is_refused_leaves_an_arena_as_it_was)
