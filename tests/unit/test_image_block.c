@@ -277,9 +277,9 @@ typedef struct odd {
 } odd;
 
 typedef struct shifted {
-    uint32_t number;
+    uint16_t number;
     node *to;
-    uint32_t more[5 - sizeof(node *) / 4];
+    uint16_t more[3];
 } shifted;
 #pragma pack(pop)
 
