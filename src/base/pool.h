@@ -13,7 +13,7 @@
 typedef struct haul__pool haul__pool;
 
 /* Working memory of each thread, the caller included. */
-#define HAUL__SCRATCH_BYTES ((size_t)68 << 10) /* a block of a map, and a little */
+#define HAUL__SCRATCH_BYTES ((size_t)68 << 10) /* a block of a map, and HAUL_ALIGNMENT_MAX */
 #define HAUL__SCRATCH_ALIGNMENT 64u
 
 /* Works on [first, end), chunk `number` of at most HAUL__POOL_CHUNKS; if there is one chunk,

@@ -417,7 +417,7 @@ TEST(chain_ship, objects_on_the_way_can_be_targets_too_and_return_with_their_poi
 {
     world_open();
     the.chain[0] = chain_of("in.body");
-    the.chain[1] = chain_of("in.body.x");
+    the.chain[1] = chain_of("in.body -> x");
     the.chain[2] = chain_of("count");
     ship(3);
     set_there(the.chain[1], 4, 44);

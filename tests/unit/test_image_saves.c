@@ -15,6 +15,7 @@
 #include "support/builds.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/doors.h"
 #include "support/random.h"
 
 typedef struct item item;
@@ -498,6 +499,143 @@ TEST(image_saves, more_than_128_MiB_of_packed_pieces_are_not_kept)
     HAUL_FORGET(structs);
     haul_context_free(&context);
     free(list);
+}
+
+/* ---- Saves that fail. */
+
+typedef struct fragile {
+    size_t calls, most; /* of the function that writes; behind `most` it refuses */
+} fragile;
+
+static haul_status write_or_refuse(void *user, const void *bytes, size_t count)
+{
+    fragile *f = user;
+    (void)bytes;
+    (void)count;
+    return f->calls++ < f->most ? HAUL_OK : HAUL_ERROR_FILE;
+}
+
+/* Arrays that are written as they lie, with packed pieces between them. */
+TEST(image_saves, a_file_may_refuse_any_piece_of_an_arena)
+{
+    enum { ARRAYS = 3, NUMBERS = 20000 };
+    static double numbers[ARRAYS][NUMBERS];
+    item items[ARRAYS];
+    fragile f = { 0, 0 };
+    haul_file file = { 0 };
+    haul_status status = HAUL_ERROR_FILE;
+    setting s;
+    size_t i;
+    memset(items, 0, sizeof items);
+    for (i = 0; i < ARRAYS; i++) {
+        items[i].a = &items[(i + 1) % ARRAYS];
+        items[i].xyz = numbers[i];
+        items[i].count = NUMBERS;
+    }
+    setting_open(&s);
+    file.user = &f;
+    file.write = write_or_refuse;
+    for (f.most = 0; status != HAUL_OK; f.most++) {
+        f.calls = 0;
+        status = haul_image_write(s.context, haul_from_object(items, item_type), &file);
+        CHECK_STATUS(status, f.calls > f.most ? HAUL_ERROR_FILE : HAUL_OK);
+        CHECK(f.calls <= f.most + 1);
+    }
+    CHECK(f.most > 2 * ARRAYS);
+    setting_close(&s);
+}
+
+typedef struct two_roots {
+    haul_context *context;
+    haul_root roots[2];
+    unsigned char memory[4096];
+} two_roots;
+
+static void prepare_two(void *user, fault_plan *plan)
+{
+    two_roots *t = user;
+    CHECK_STATUS(fault_open_context(plan, NULL, &t->context), HAUL_OK);
+}
+
+static haul_status write_two(void *user)
+{
+    two_roots *t = user;
+    size_t bytes;
+    return haul_image_to_bytes(t->context, haul_from_roots(t->roots, 2), NULL, t->memory,
+                               sizeof t->memory, &bytes);
+}
+
+static void finish_two(void *user)
+{
+    haul_context_free(&((two_roots *)user)->context);
+}
+
+TEST(image_saves, memory_that_runs_out_while_two_roots_are_saved_is_told)
+{
+    static two_roots t;
+    item items[2];
+    setting s;
+    const fault_operation operation = { .name = "two roots",
+                                        .prepare = prepare_two,
+                                        .run = write_two,
+                                        .finish = finish_two,
+                                        .user = &t,
+                                        .modes = FAULT_MEMORY };
+    memset(items, 0, sizeof items);
+    setting_open(&s);
+    t.roots[0] = (haul_root){ &items[0], item_type, 1 };
+    t.roots[1] = (haul_root){ &items[1], item_type, 1 };
+    CHECK(fault_everywhere(&operation) > 5);
+    setting_close(&s);
+}
+
+TEST(image_saves, a_second_root_may_lie_in_the_array_of_the_first)
+{
+    item items[4];
+    haul_root roots[2];
+    setting s;
+    memset(items, 0, sizeof items);
+    items[1].a = &items[3];
+    setting_open(&s);
+    roots[0] = (haul_root){ items, item_type, 4 };
+    roots[1] = (haul_root){ &items[2], item_type, 1 };
+    expect_alike(&s, haul_from_roots(roots, 2));
+    setting_close(&s);
+}
+
+/* Where another object begins, where it ends, and where none is. */
+TEST(image_saves, a_second_root_of_which_no_byte_travels_is_refused_wherever_it_lies)
+{
+    item items[3];
+    const haul_field skips = { .name = "skipped", .kind = HAUL_FIELD_SKIP, .bytes = sizeof *items };
+    const haul_struct skipped = { .name = "skipped",
+                                  .bytes = sizeof *items,
+                                  .fields = &skips,
+                                  .field_count = 1,
+                                  .field_bytes = sizeof skips };
+    haul_type *nothing, *hollow;
+    haul_root roots[2];
+    image_bytes image = { NULL, 0, 0 };
+    const haul_file file = bytes_file(&image);
+    setting s;
+    size_t i;
+    memset(items, 0, sizeof items);
+    setting_open(&s);
+    CHECK_STATUS(haul_type_contiguous(0, item_type, &nothing), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(nothing), HAUL_OK);
+    CHECK_STATUS(haul_type_create(s.context, &skipped, &hollow), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(hollow), HAUL_OK);
+    roots[0] = (haul_root){ &items[0], item_type, 1 };
+    for (i = 0; i < 6; i++) {
+        roots[1] = (haul_root){ &items[i % 3], i < 3 ? nothing : hollow, 1 };
+        CHECK_STATUS(haul_image_write(s.context, haul_from_roots(roots, 2), &file),
+                     HAUL_ERROR_UNSUPPORTED);
+        CHECK_HAS(haul_context_error(s.context)->text, "no byte of root 1 travels");
+        CHECK_EQ(image.count, 0);
+    }
+    haul_type_free(&nothing);
+    haul_type_free(&hollow);
+    setting_close(&s);
 }
 
 TEST(image_saves, arguments_that_no_image_can_be_written_to_are_refused)
