@@ -26,6 +26,8 @@
 #define RANGES_AHEAD 24u  /* a range this far ahead is fetched */
 #define POINTERS_AHEAD 8u /* what the pointers of a range this far ahead lead to is looked up */
 #define LINES_AHEAD 4u    /* of a range; the hardware fetches more */
+#define STEPS_MOST 4u     /* steps for each range */
+#define STEP_MOST ((size_t)1 << 31)
 
 HAUL__INLINE size_t bytes_of(const haul__reached *range)
 {
@@ -44,6 +46,17 @@ HAUL__INLINE size_t landing_at(const haul__straight *s, uintptr_t address)
     return (size_t)(haul__hash(address) >> 32) & (s->landing_count - 1);
 }
 
+/* An address below the first one has a high number. */
+HAUL__INLINE size_t step_at(const haul__straight *s, uintptr_t address)
+{
+    return (address - s->lowest) >> s->step_shift;
+}
+
+HAUL__INLINE int has_index(const haul__straight *s)
+{
+    return s->landings || s->steps;
+}
+
 /* An empty table. 0: there is no memory. */
 static int take_landings(haul__straight *s, const haul_allocator *allocator)
 {
@@ -57,6 +70,12 @@ static void release_landings(haul__straight *s, const haul_allocator *allocator)
 {
     haul__release(allocator, s->landings, s->landing_count * sizeof *s->landings);
     s->landings = NULL;
+}
+
+static void release_steps(haul__straight *s, const haul_allocator *allocator)
+{
+    haul__release(allocator, s->steps, s->step_count * sizeof *s->steps);
+    s->steps = NULL;
 }
 
 /* ---- Places. */
@@ -188,11 +207,50 @@ haul_status haul__straight_open(haul__straight *s, haul_plan *plan)
 void haul__straight_close(haul__straight *s, haul_context *context)
 {
     release_landings(s, &context->allocator);
+    release_steps(s, &context->allocator);
     haul__order_log_close(context, &s->log);
     memset(s, 0, sizeof *s);
 }
 
-int haul__straight_index(haul__straight *s)
+/* Finds steps that no two ranges begin in. 0: there would be too many of them, for the ranges lie
+ * far apart. */
+static int choose_steps(haul__straight *s)
+{
+    const haul__reached *ranges = s->log.reached.at;
+    uintptr_t highest = 0;
+    size_t shortest = STEP_MOST, i;
+    s->lowest = UINTPTR_MAX;
+    for (i = 0; i < s->log.reached.count; i++) {
+        const size_t bytes = bytes_of(&ranges[i]);
+        s->lowest = ranges[i].first < s->lowest ? ranges[i].first : s->lowest;
+        highest = ranges[i].first > highest ? ranges[i].first : highest;
+        shortest = bytes < shortest ? bytes : shortest;
+    }
+    for (s->step_shift = 0; shortest >> s->step_shift > 1;)
+        s->step_shift++;
+    s->step_count = step_at(s, highest) + 1;
+    return s->step_count / STEPS_MOST <= s->log.reached.count;
+}
+
+/* 0: there is no memory. */
+static int make_steps(haul__straight *s)
+{
+    const haul__reached *ranges = s->log.reached.at;
+    const size_t count = s->log.reached.count;
+    size_t i;
+    s->steps =
+        haul__allocate_zeroed(&s->plan->context->allocator, s->step_count * sizeof *s->steps);
+    for (i = 0; i < count && s->steps; i++) {
+        haul__step *step = &s->steps[step_at(s, ranges[i].first)];
+        if (i + RANGES_AHEAD < count)
+            haul__prefetch_write(&s->steps[step_at(s, ranges[i + RANGES_AHEAD].first)]);
+        step->first = (uint32_t)ranges[i].first;
+        step->place = ranges[i].turn;
+    }
+    return s->steps != NULL;
+}
+
+static int make_landings(haul__straight *s)
 {
     const haul__reached *ranges = s->log.reached.at;
     const size_t count = s->log.reached.count;
@@ -211,26 +269,41 @@ int haul__straight_index(haul__straight *s)
     return 1;
 }
 
-/* NULL: no range begins there. */
-HAUL__INLINE const haul__landing *look_up(const haul__straight *s, uintptr_t address)
+int haul__straight_index(haul__straight *s)
 {
-    size_t at = landing_at(s, address);
+    return has_index(s) || (choose_steps(s) ? make_steps(s) : make_landings(s));
+}
+
+/* The place of the range that begins at an address, by a table; 0: none does. */
+HAUL__INLINE uint64_t look_up(const haul__straight *s, uintptr_t address)
+{
+    size_t at;
+    if (HAUL__LIKELY(s->steps != NULL)) {
+        at = step_at(s, address);
+        return at < s->step_count && s->steps[at].first == (uint32_t)address
+                   ? (uint64_t)s->steps[at].place << HAUL__GRANULE_SHIFT
+                   : 0;
+    }
+    at = landing_at(s, address);
     while (s->landings[at].first && s->landings[at].first != address)
         at = (at + 1) & (s->landing_count - 1);
-    return s->landings[at].first ? &s->landings[at] : NULL;
+    return s->landings[at].first ? (uint64_t)s->landings[at].place << HAUL__GRANULE_SHIFT : 0;
 }
 
 uint64_t haul__straight_find(const haul__straight *s, uintptr_t address)
 {
     size_t i;
-    if (s->landings) {
-        const haul__landing *landing = look_up(s, address);
-        return landing ? (uint64_t)landing->place << HAUL__GRANULE_SHIFT : 0;
-    }
+    if (has_index(s))
+        return look_up(s, address);
     for (i = 0; i < s->log.reached.count; i++)
         if (s->log.reached.at[i].first == address)
             return place_of(&s->log.reached.at[i]);
     return 0;
+}
+
+static int is_placed_by(const void *list, size_t i, uint64_t place)
+{
+    return place_of((const haul__reached *)list + i) <= place;
 }
 
 /* The place that a pointer leads to, which is not the next new range. 0: there is none, or it takes
@@ -240,11 +313,11 @@ static HAUL__NOINLINE uint64_t place_by_search(const haul__straight *s, haul__fr
 {
     const haul__reached *ranges = s->log.reached.at;
     size_t i;
-    if (s->landings) {
-        const haul__landing *landing = look_up(s, value);
-        if (landing && landing->number >= c->next)
-            c->next = landing->number + 1u;
-        return landing ? (uint64_t)landing->place << HAUL__GRANULE_SHIFT : 0;
+    if (has_index(s)) {
+        const uint64_t place = look_up(s, value);
+        if (c->next < s->log.reached.count && place >= place_of(&ranges[c->next]))
+            c->next = haul__search(ranges, c->next, s->log.reached.count, place, is_placed_by);
+        return place;
     }
     for (i = c->next; i < s->log.reached.count && c->scanned < s->log.reached.count; i++) {
         c->scanned++;
@@ -257,11 +330,6 @@ static HAUL__NOINLINE uint64_t place_by_search(const haul__straight *s, haul__fr
 }
 
 /* ---- Filling. */
-
-static int is_placed_by(const void *list, size_t i, uint64_t place)
-{
-    return place_of((const haul__reached *)list + i) <= place;
-}
 
 void haul__straight_begin(const haul__straight *s, uint64_t at, haul__front *c)
 {
@@ -403,6 +471,15 @@ HAUL__INLINE int fill_range(filler *f, const haul__reached *range, size_t skippe
     return 1;
 }
 
+/* Fetches what a pointer is looked up in. */
+HAUL__INLINE void fetch_place(const haul__straight *s, uintptr_t value)
+{
+    if (HAUL__LIKELY(s->steps != NULL))
+        haul__prefetch((uintptr_t)s->steps + step_at(s, value) * sizeof *s->steps);
+    else
+        haul__prefetch(&s->landings[landing_at(s, value)]);
+}
+
 /* Fetches a range, and what the pointers of a nearer one are looked up in. */
 HAUL__INLINE void fetch(const filler *f, size_t number)
 {
@@ -415,15 +492,15 @@ HAUL__INLINE void fetch(const filler *f, size_t number)
             haul__prefetch(range->first + at);
         haul__prefetch(range->first + (at < bytes_of(range) ? at : bytes_of(range)) - 1);
     }
-    if (s->landings && number + POINTERS_AHEAD < s->log.reached.count) {
+    if (has_index(s) && number + POINTERS_AHEAD < s->log.reached.count) {
         const haul__reached *range = &ranges[number + POINTERS_AHEAD];
         const haul__simple *simple =
             simple_of(f, haul__map_find_in(f->map, f->flat, range->first), range);
         uint64_t slots;
         for (slots = simple ? simple->slots : 0; slots; slots &= slots - 1)
-            haul__prefetch(&s->landings[landing_at(
-                s, haul__load_word((const void *)(range->first + ((size_t)haul__lowest64(slots)
-                                                                  << HAUL__WORD_SHIFT))))]);
+            fetch_place(s,
+                        haul__load_word((const void *)(range->first + ((size_t)haul__lowest64(slots)
+                                                                       << HAUL__WORD_SHIFT))));
     }
 }
 
@@ -473,7 +550,7 @@ haul__filled haul__straight_fill(const haul__straight *s, haul__front *c, const 
     f.base = base;
     memset(bitmap + word, 0, words * sizeof *bitmap);
     if (!fill(&f, first, end))
-        return s->landings ? HAUL__FILL_IS_CROOKED : HAUL__FILL_WANTS_INDEX;
+        return has_index(s) ? HAUL__FILL_IS_CROOKED : HAUL__FILL_WANTS_INDEX;
     *c = f.c;
     return HAUL__FILLED;
 }
