@@ -4,8 +4,9 @@
  * sorts all ranges and translates each pointer twice, and it can do it again and again.
  *
  * Most graphs need none of that. If ranges do not overlap and every byte of them travels, each
- * range is a cluster, and its turn is its place in the log. So places follow from one pass over the
- * log. A sum tells such a graph: its ranges have as many bytes as layout has counted live ones. A
+ * range is a cluster, and its turn is its place in the log. So the walk gives places as it logs
+ * (layout/order_log.h). A sum tells such a graph: its ranges have as many bytes as layout has counted
+ * live ones. A
  * byte in two ranges, or one that is not live, would make the sum larger.
  *
  * The arena is then written front to back, range by range. The walk has found new ranges in the
@@ -80,16 +81,6 @@ static void release_steps(haul__straight *s, const haul_allocator *allocator)
 
 /* ---- Places. */
 
-/* As in clusters.c, for a cluster of one range. */
-static size_t alignment_of(const haul__reached *range)
-{
-    const unsigned kept = range->kept > HAUL__GRANULE_SHIFT ? range->kept : 0;
-    unsigned shift = range->asked > kept ? range->asked : kept;
-    if (shift < range->hoped)
-        shift = range->hoped;
-    return (size_t)1 << (shift > HAUL__GRANULE_SHIFT ? shift : HAUL__GRANULE_SHIFT);
-}
-
 static int suits(const haul_plan *plan, const haul__order_log *log)
 {
     const haul__found *found = &plan->found;
@@ -105,41 +96,24 @@ static int is_same(const haul__reached *a, const haul__reached *b)
     return a->first == b->first && a->end == b->end;
 }
 
-static void add_demands(haul__reached *to, const haul__reached *from)
-{
-    to->asked = to->asked > from->asked ? to->asked : from->asked;
-    to->kept = to->kept > from->kept ? to->kept : from->kept;
-    to->hoped = to->hoped > from->hoped ? to->hoped : from->hoped;
-}
-
-/* Of a range that was logged twice, the first entry stays, with the demands of both. Without
- * a table only the entry before is looked at. */
+/* Of a range that was logged twice, the first entry stays, with the demands of both. */
 static void drop_twins(haul__straight *s)
 {
     haul__reached *ranges = s->log.reached.at;
     size_t i, left = 0;
     for (i = 0; i < s->log.reached.count; i++) {
-        size_t at = 0, twin = left ? left - 1 : 0;
-        if (s->landings) {
-            for (at = landing_at(s, ranges[i].first); s->landings[at].first;
-                 at = (at + 1) & (s->landing_count - 1))
-                if (s->landings[at].first == ranges[i].first &&
-                    is_same(&ranges[s->landings[at].number], &ranges[i]))
-                    break;
-            twin = s->landings[at].first ? s->landings[at].number : left;
-        }
-        if (twin < left && is_same(&ranges[twin], &ranges[i])) {
-            add_demands(&ranges[twin], &ranges[i]);
+        size_t at = landing_at(s, ranges[i].first);
+        while (s->landings[at].first && (s->landings[at].first != ranges[i].first ||
+                                         !is_same(&ranges[s->landings[at].number], &ranges[i])))
+            at = (at + 1) & (s->landing_count - 1);
+        if (s->landings[at].first) {
+            haul__add_demands(&ranges[s->landings[at].number], &ranges[i]);
             continue;
         }
-        if (s->landings) {
-            s->landings[at].first = ranges[i].first;
-            s->landings[at].number = (uint32_t)left;
-        }
-        if (left < i) {
-            ranges[left] = ranges[i];
-            ranges[left].turn = (uint32_t)left;
-        }
+        s->landings[at].first = ranges[i].first;
+        s->landings[at].number = (uint32_t)left;
+        ranges[left] = ranges[i];
+        ranges[left].turn = (uint32_t)left;
         left++;
     }
     s->log.reached.count = left;
@@ -162,28 +136,26 @@ void haul__straight_give_up(haul__straight *s)
     s->bytes = 0;
 }
 
-/* Gives all ranges places, in one pass. 0: some are not apart, or not all of their bytes are live,
- * or there is no room for them; then their turns are as before. */
-static int place_ranges(haul__straight *s, const haul_plan *plan)
+/* Gives all ranges places, in one pass. */
+static void place_ranges(haul__order_log *log)
 {
-    uint64_t at = HAUL__GRANULE;
-    size_t bytes = 0, i;
-    s->alignment = HAUL__GRANULE;
-    for (i = 0; i < s->log.reached.count; i++) {
-        haul__reached *range = &s->log.reached.at[i];
-        const size_t alignment = alignment_of(range);
-        const uint64_t place = haul__round_up(at, alignment);
-        if (bytes_of(range) > plan->placed.bytes - bytes ||
-            place >> HAUL__GRANULE_SHIFT > UINT32_MAX)
-            break;
-        bytes += bytes_of(range);
-        range->turn = (uint32_t)(place >> HAUL__GRANULE_SHIFT);
-        at = haul__round_up(place + bytes_of(range), HAUL__GRANULE);
-        s->alignment = alignment > s->alignment ? alignment : s->alignment;
-    }
-    s->bytes = at;
-    if (i == s->log.reached.count && bytes == plan->placed.bytes && at <= SIZE_MAX / 4)
+    size_t i;
+    haul__begin_places(log);
+    for (i = 0; i < log->reached.count; i++)
+        haul__give_place(log, &log->reached.at[i]);
+}
+
+/* Takes the places of the log. 0: some ranges are not apart, or not all of their bytes are live, or
+ * there is no room for them; then their turns are those of finding. */
+static int take_places(haul__straight *s, const haul_plan *plan)
+{
+    const haul__order_log *log = &s->log;
+    if (log->bytes == plan->placed.bytes && log->places >> HAUL__GRANULE_SHIFT <= UINT32_MAX &&
+        log->end <= SIZE_MAX / 4) {
+        s->bytes = log->end;
+        s->alignment = (size_t)1 << log->shift;
         return 1;
+    }
     haul__straight_give_up(s);
     return 0;
 }
@@ -191,16 +163,19 @@ static int place_ranges(haul__straight *s, const haul_plan *plan)
 haul_status haul__straight_open(haul__straight *s, haul_plan *plan)
 {
     s->plan = plan;
-    if (!suits(plan, &s->log))
+    if (!suits(plan, &s->log)) {
+        haul__straight_give_up(s);
         return HAUL_OK;
-    if (s->log.known.count > 0)
-        drop_twins(s); /* most stand side by side */
-    if (place_ranges(s, plan) || s->log.known.count == 0)
+    }
+    if (!s->log.gives_places) /* of a second walk */
+        place_ranges(&s->log);
+    if (take_places(s, plan) || s->log.known.count == 0)
         return HAUL_OK;
     if (find_twins(s, &plan->context->allocator) != HAUL_OK)
         return haul__fail(&plan->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for an ordered arena");
-    (void)place_ranges(s, plan);
+    place_ranges(&s->log);
+    (void)take_places(s, plan);
     return HAUL_OK;
 }
 
