@@ -6,8 +6,7 @@
  * Most graphs need none of that. If ranges do not overlap and every byte of them travels, each
  * range is a cluster, and its turn is its place in the log. So the walk gives places as it logs
  * (layout/order_log.h). A sum tells such a graph: its ranges have as many bytes as layout has counted
- * live ones. A
- * byte in two ranges, or one that is not live, would make the sum larger.
+ * live ones. A byte in two ranges, or one that is not live, would make the sum larger.
  *
  * The arena is then written front to back, range by range. The walk has found new ranges in the
  * order in which their pointers stand in the arena. So a pointer mostly leads to the next range
@@ -27,6 +26,7 @@
 #define RANGES_AHEAD 24u  /* a range this far ahead is fetched */
 #define POINTERS_AHEAD 8u /* what the pointers of a range this far ahead lead to is looked up */
 #define LINES_AHEAD 4u    /* of a range; the hardware fetches more */
+#define FEW_BYTES 256u    /* they are copied in line */
 #define STEPS_MOST 4u     /* steps for each range */
 #define STEP_MOST ((size_t)1 << 31)
 
@@ -418,25 +418,35 @@ static int translate_cells(filler *f, uintptr_t from, size_t bytes, uint64_t to)
     return 1;
 }
 
+/* A single object as a whole. A call of memcpy takes longer for few bytes. */
+HAUL__INLINE void copy_object(const filler *f, uintptr_t from, size_t bytes, uint64_t to)
+{
+    if (HAUL__LIKELY(bytes <= FEW_BYTES))
+        haul__copy_few(f->arena + to, (const unsigned char *)from, bytes);
+    else
+        memcpy(f->arena + to, (const void *)from, bytes);
+}
+
 /* `bytes` bytes of a range, from its byte `skipped` on. */
 HAUL__INLINE int fill_range(filler *f, const haul__reached *range, size_t skipped, size_t bytes,
                             uint64_t to)
 {
     const uintptr_t from = range->first + skipped;
     const haul__block *block = haul__map_find_in(f->map, f->flat, range->first);
-    const haul__simple *simple;
+    const haul__simple *simple = simple_of(f, block, range);
     size_t word;
+    if (HAUL__LIKELY(simple && bytes == simple->bytes && bytes <= 64 * HAUL__WORD)) {
+        copy_object(f, from, bytes, to);
+        return translate(f, to, simple->slots);
+    }
     memcpy(f->arena + to, (const void *)from, bytes);
     if (block->form == HAUL__FULL || block->form == HAUL__BARE) {
         if (haul__block_number(range->first) == haul__block_number(from + bytes - 1))
             return 1;
         return translate_cells(f, from, bytes, to);
     }
-    simple = simple_of(f, block, range);
     if (!simple)
         return translate_cells(f, from, bytes, to);
-    if (HAUL__LIKELY(bytes == simple->bytes && bytes <= 64 * HAUL__WORD))
-        return translate(f, to, simple->slots);
     for (word = 0; word << HAUL__WORD_SHIFT < bytes; word += 64) {
         const uint64_t slots = haul__slots_from(simple, (skipped >> HAUL__WORD_SHIFT) + word) &
                                haul__first_words((bytes >> HAUL__WORD_SHIFT) - word);
