@@ -5,15 +5,17 @@
  *
  * Most graphs need none of that. If ranges do not overlap and every byte of them travels, each
  * range is a cluster, and its turn is its place in the log. So the walk gives places as it logs
- * (layout/order_log.h). A sum tells such a graph: its ranges have as many bytes as layout has counted
- * live ones. A byte in two ranges, or one that is not live, would make the sum larger.
+ * (layout/order_log.h). A sum tells such a graph: its ranges have as many bytes as layout has
+ * counted live ones. A byte in two ranges, or one that is not live, would make the sum larger.
  *
  * The arena is then written front to back, range by range. The walk has found new ranges in the
  * order in which their pointers stand in the arena. So a pointer mostly leads to the next range
  * that no pointer has led to yet, and one comparison tells. Any other pointer (to a range that was
  * found before, or of a field that the walk follows apart) is looked up in a table, which is made
- * when the first such pointer comes. Where a part is begun in the middle, the next range is found
- * by a scan, once.
+ * when the first such pointer comes. Where ranges lie close together, its entries stand for steps
+ * of addresses, of no more bytes than the shortest range has: then at most one range begins in a
+ * step, and neighbours have entries side by side. Else it is a hash of addresses. Where a part is
+ * begun in the middle, the next range is found by a scan, once.
  *
  * A pointer that leads to no range's beginning means that the graph is another one after all; then
  * all is done again by ordered.c.
@@ -23,11 +25,11 @@
 #include "map/bits.h"
 #include "map/forms.h"
 
-#define RANGES_AHEAD 24u  /* a range this far ahead is fetched */
-#define POINTERS_AHEAD 8u /* what the pointers of a range this far ahead lead to is looked up */
-#define LINES_AHEAD 4u    /* of a range; the hardware fetches more */
-#define FEW_BYTES 256u    /* they are copied in line */
-#define STEPS_MOST 4u     /* steps for each range */
+#define RANGES_AHEAD 24u   /* a range this far ahead is fetched */
+#define POINTERS_AHEAD 8u  /* what the pointers of a range this far ahead lead to is looked up */
+#define LINES_AHEAD 4u     /* of a range; the hardware fetches more */
+#define FEW_BYTES 256u     /* they are copied in line */
+#define STEPS_PER_RANGE 4u /* steps for each range */
 #define STEP_MOST ((size_t)1 << 31)
 
 HAUL__INLINE size_t bytes_of(const haul__reached *range)
@@ -204,7 +206,7 @@ static int choose_steps(haul__straight *s)
     for (s->step_shift = 0; shortest >> s->step_shift > 1;)
         s->step_shift++;
     s->step_count = step_at(s, highest) + 1;
-    return s->step_count / STEPS_MOST <= s->log.reached.count;
+    return s->step_count / STEPS_PER_RANGE <= s->log.reached.count;
 }
 
 /* 0: there is no memory. */
@@ -216,7 +218,7 @@ static int make_steps(haul__straight *s)
     s->steps =
         haul__allocate_zeroed(&s->plan->context->allocator, s->step_count * sizeof *s->steps);
     for (i = 0; i < count && s->steps; i++) {
-        haul__step *step = &s->steps[step_at(s, ranges[i].first)];
+        haul__range_step *step = &s->steps[step_at(s, ranges[i].first)];
         if (i + RANGES_AHEAD < count)
             haul__prefetch_write(&s->steps[step_at(s, ranges[i + RANGES_AHEAD].first)]);
         step->first = (uint32_t)ranges[i].first;

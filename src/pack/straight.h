@@ -14,10 +14,10 @@ typedef struct haul__landing {
 } haul__landing;
 
 /* An entry of a table by address alone, for ranges that lie close together. */
-typedef struct haul__step {
+typedef struct haul__range_step {
     uint32_t first; /* the low bits of the address of the one range that begins in the step */
     uint32_t place; /* in granules; 0: none begins there */
-} haul__step;
+} haul__range_step;
 
 typedef struct haul__straight {
     haul_plan *plan;         /* a compacted one, whose map tells where pointers are */
@@ -26,7 +26,7 @@ typedef struct haul__straight {
     size_t alignment;        /* of its base */
     haul__landing *landings; /* a table of all ranges; NULL: it was not needed so far */
     size_t landing_count;    /* of its places, a power of two */
-    haul__step *steps;       /* or this table: an entry for each step of addresses */
+    haul__range_step *steps; /* or this table: an entry for each step of addresses */
     size_t step_count;
     uintptr_t lowest;    /* the first step begins there */
     unsigned step_shift; /* log2 of a step's bytes, no more than those of the shortest range */
