@@ -387,7 +387,8 @@ HAUL__INLINE int translate(filler *f, uint64_t at, uint64_t slots)
             continue;
         if (f->c.next < s->log.reached.count && ranges[f->c.next].first == value)
             place = place_of(&ranges[f->c.next++]);
-        else
+        else if (!s->steps || f->c.next == s->log.reached.count ||
+                 (place = look_up(s, value)) >= place_of(&ranges[f->c.next]))
             place = place_by_search(s, &f->c, value);
         if (HAUL__UNLIKELY(!place))
             return 0;

@@ -20,9 +20,11 @@ static int is_range(const void *reached, size_t number, const void *range)
  * not the last one. */
 static int join_last(haul__order_log *log, const haul__reached *range)
 {
-    haul__reached *last = log->reached.at + log->reached.count - 1;
-    if (!log->gives_places || log->reached.count == 0 || last->first != range->first ||
-        last->end != range->end)
+    haul__reached *last;
+    if (!log->gives_places || log->reached.count == 0)
+        return 0;
+    last = &log->reached.at[log->reached.count - 1];
+    if (last->first != range->first || last->end != range->end)
         return 0;
     haul__add_demands(last, range);
     log->bytes -= last->end - last->first;
