@@ -28,7 +28,7 @@
 #define RANGES_AHEAD 24u   /* a range this far ahead is fetched */
 #define POINTERS_AHEAD 8u  /* what the pointers of a range this far ahead lead to is looked up */
 #define LINES_AHEAD 4u     /* of a range; the hardware fetches more */
-#define FEW_BYTES 256u     /* they are copied in line */
+#define IN_LINE_BYTES 256u /* they are copied in line */
 #define STEPS_PER_RANGE 4u /* steps for each range */
 #define STEP_MOST ((size_t)1 << 31)
 
@@ -424,7 +424,7 @@ static int translate_cells(filler *f, uintptr_t from, size_t bytes, uint64_t to)
 /* A single object as a whole. A call of memcpy takes longer for few bytes. */
 HAUL__INLINE void copy_object(const filler *f, uintptr_t from, size_t bytes, uint64_t to)
 {
-    if (HAUL__LIKELY(bytes <= FEW_BYTES))
+    if (HAUL__LIKELY(bytes <= IN_LINE_BYTES))
         haul__copy_few(f->arena + to, (const unsigned char *)from, bytes);
     else
         memcpy(f->arena + to, (const void *)from, bytes);
