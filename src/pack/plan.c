@@ -157,6 +157,7 @@ haul_status haul__plan_straight(haul_context *context, const haul_root *roots, s
     const plan_manner how = { &straight->log, NULL, NULL, straight, NULL };
     memset(straight, 0, sizeof *straight);
     haul__order_log_open(context, &straight->log);
+    haul__begin_places(&straight->log);
     return make(context, roots, count, &how, made);
 }
 

@@ -42,7 +42,12 @@ typedef struct holed {
     float skipped;
 } holed;
 
-static haul_type *item_type, *pair_type, *holed_type;
+typedef struct chain {
+    struct chain *next;
+    uint64_t number;
+} chain;
+
+static haul_type *item_type, *pair_type, *holed_type, *chain_type;
 static const haul_field item_fields[] = {
     HAUL_OBJECT(item, a, &item_type),
     HAUL_OBJECT(item, b, &item_type),
@@ -60,10 +65,12 @@ static const haul_field holed_fields[] = {
     HAUL_OBJECT(holed, b, &holed_type),
     HAUL_SKIP(holed, skipped),
 };
+static const haul_field chain_fields[] = { HAUL_OBJECT(chain, next, &chain_type) };
 static const haul_struct structs[] = {
     HAUL_STRUCT(item, &item_type, item_fields),
     HAUL_STRUCT(pair, &pair_type, pair_fields),
     HAUL_STRUCT(holed, &holed_type, holed_fields),
+    HAUL_STRUCT(chain, &chain_type, chain_fields),
 };
 
 /* ---- A graph of chance. */
@@ -421,6 +428,97 @@ TEST(image_saves, threads_find_the_next_range_where_they_begin)
     order[COUNT - 1]->b = order[7]; /* the only pointer that the table is made for */
     expect_alike(&s, haul_from_object(order[0], item_type));
     free(order);
+    free(all);
+    setting_close(&s);
+}
+
+/* Most of the memory between these items is not theirs. */
+TEST(image_saves, pointers_to_items_far_apart_are_translated)
+{
+    enum { COUNT = 300, APART = 1000 };
+    setting s;
+    item *all = calloc(COUNT * (size_t)APART, sizeof *all);
+    size_t i;
+    CHECK(all != NULL);
+    setting_open(&s);
+    for (i = 0; i < COUNT; i++) {
+        all[i * APART].a = &all[(i * 7 + 1) % COUNT * APART];
+        all[i * APART].b = &all[(i + 1) % COUNT * APART];
+    }
+    expect_alike(&s, haul_from_object(all, item_type));
+    free(all);
+    setting_close(&s);
+}
+
+/* ---- Lists. */
+
+enum { LINKS = 5000 };
+
+/* The links lie side by side in the order of the list. */
+static void expect_order(const setting *s, chain *first, size_t last_leads_to)
+{
+    const uintptr_t apart = (sizeof(chain) + 15) / 16 * 16;
+    const haul_source source = haul_from_object(first, chain_type);
+    image_bytes bytes = { NULL, 0, 0 };
+    haul_file file = bytes_file(&bytes);
+    haul_image *image;
+    const chain *root, *link;
+    size_t i;
+    CHECK_STATUS(haul_image_write(s->context, source, &file), HAUL_OK);
+    CHECK_STATUS(
+        haul_image_from_bytes(s->context, bytes.at, bytes.count, &chain_type, 1, NULL, &image),
+        HAUL_OK);
+    root = haul_image_roots(image, NULL)[0].address;
+    for (i = 0, link = root; i < LINKS; i++, link = link->next) {
+        CHECK_EQ((uintptr_t)link - (uintptr_t)root, i * apart);
+        CHECK_EQ(link->number, i);
+    }
+    CHECK((last_leads_to == LINKS) == (link == NULL));
+    CHECK(!link || link->number == last_leads_to);
+    haul_image_free(&image);
+    bytes_free(&bytes);
+    expect_alike(s, source);
+}
+
+TEST(image_saves, a_list_is_saved_in_its_order)
+{
+    static const size_t ends[] = { LINKS, LINKS - 1, LINKS - 2, LINKS / 2, 1, 0 };
+    chain *all = calloc(LINKS, sizeof *all);
+    setting s;
+    size_t i, end;
+    CHECK(all != NULL);
+    setting_open(&s);
+    for (i = 0; i < LINKS; i++) {
+        all[i * 7 % LINKS].number = i;
+        all[i * 7 % LINKS].next = &all[(i + 1) * 7 % LINKS];
+    }
+    for (end = 0; end < sizeof ends / sizeof *ends; end++) {
+        all[(LINKS - 1) * 7 % LINKS].next = ends[end] == LINKS ? NULL : &all[ends[end] * 7 % LINKS];
+        expect_order(&s, all, ends[end]);
+    }
+    free(all);
+    setting_close(&s);
+}
+
+TEST(image_saves, a_list_of_more_objects_than_allowed_is_not_saved)
+{
+    const haul_context_options few = { .max_objects = LINKS - 1 };
+    chain *all = calloc(LINKS, sizeof *all);
+    image_bytes bytes = { NULL, 0, 0 };
+    haul_file file = bytes_file(&bytes);
+    haul_context *context;
+    setting s;
+    size_t i;
+    CHECK(all != NULL);
+    setting_open(&s);
+    CHECK_STATUS(haul_context_create(&few, &context), HAUL_OK);
+    for (i = 0; i + 1 < LINKS; i++)
+        all[i].next = &all[i + 1];
+    CHECK_STATUS(haul_image_write(context, haul_from_object(all, chain_type), &file),
+                 HAUL_ERROR_LIMIT);
+    CHECK_STATUS(haul_image_write(context, haul_from_object(all + 1, chain_type), &file), HAUL_OK);
+    haul_context_free(&context);
+    bytes_free(&bytes);
     free(all);
     setting_close(&s);
 }
