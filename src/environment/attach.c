@@ -13,6 +13,7 @@
  */
 #include "device/staging.h"
 #include "device/streams.h"
+#include "environment/cut.h"
 #include "environment/groups.h"
 #include "environment/look_up.h"
 #include "environment/outstanding.h"
@@ -353,6 +354,27 @@ void haul__number_attached(haul_environment *e, uint32_t number)
     }
 }
 
+/* Pointers that enters have attached stand in groups that their targets' group leads into, which
+ * leave later. A cut may end that. */
+static void forget_standing_in(haul_environment *e, uint32_t number)
+{
+    const haul__sent_group *leaves = e->groups.at[number];
+    const uint32_t of = leaves->cut ? leaves->cut->of : number;
+    size_t i, k;
+    for (i = 0; i < e->groups.count; i++) {
+        const haul__sent_group *group = e->groups.at[i];
+        for (k = group && group->was_cut ? group->attached.count : 0; k-- > 0;) {
+            const haul__attached listed = group->attached.at[k];
+            haul__hold *one;
+            if (listed.stands_in != of || (leaves->cut && !haul__range_around(leaves, listed.host)))
+                continue;
+            one = haul__holds_find(&e->attached, listed.device);
+            unlist(e, one);
+            forget(e, one);
+        }
+    }
+}
+
 void haul__forget_attached(haul_environment *e, uint32_t number)
 {
     haul__sent_group *group = e->groups.at[number];
@@ -361,6 +383,7 @@ void haul__forget_attached(haul_environment *e, uint32_t number)
                haul__holds_find(&e->attached, group->attached.at[--group->attached.count].device));
     while (group->attached_in.count > 0) /* of calls: their targets may stay */
         haul__forget_attached_in(e, group, group->attached_in.count - 1);
+    forget_standing_in(e, number);
 }
 
 /* ---- By calls. */

@@ -18,6 +18,7 @@
 #include "environment/updates.h"
 #include "map/forms.h"
 #include "pack/plan.h"
+#include "pack/plan_struct.h"
 #include "pack/special_words.h"
 
 typedef struct marker {
@@ -223,8 +224,10 @@ static int leads_into_part(haul_environment *e, const haul__sent_group *part,
                            const haul__attached *one)
 {
     haul__found_range found;
-    return haul__present_find_held(&e->there, one->value, &found) &&
-           haul__covered_at(part, one->value + found.delta);
+    if (haul__present_find_held(&e->there, one->value, &found))
+        return haul__covered_at(part, one->value + found.delta) != NULL;
+    /* the target begins with bytes that do not travel */
+    return haul__range_around(part, haul__load_word((const void *)one->host)) != NULL;
 }
 
 /* The pointers that are to be detached. */
@@ -422,5 +425,6 @@ void haul__take_cut(haul_environment *e, uint32_t number)
     forget_attached_in(e, group, part);
     group->rest = NULL;
     group->was_cut = 1;
+    group->shipment->plan->has_lost_parts = 1;
     e->info.groups++; /* until the part leaves */
 }

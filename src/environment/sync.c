@@ -75,8 +75,12 @@ static int is_unwritten(const haul__digests *d, size_t page)
  * as one: each of its runs is as long as a page, so no other strip begins in the page of one. */
 static size_t count_unwritten(const haul__digests *d, size_t page, size_t last)
 {
-    const haul__strip *strip = &d->strips.list.at[haul__strip_at(&d->strips, page * DIGEST_PAGE)];
+    const size_t at = haul__strip_at(&d->strips, page * DIGEST_PAGE);
+    const haul__strip *strip;
     size_t from, to;
+    if (at == d->strips.list.count)
+        return last - page; /* what lay there has left */
+    strip = &d->strips.list.at[at];
     if (strip->packed <= page * DIGEST_PAGE && strip->bytes == DIGEST_PAGE &&
         strip->host_stride == DIGEST_PAGE) {
         to = haul__runs_in(strip, page * DIGEST_PAGE, last * DIGEST_PAGE, &from);
@@ -189,6 +193,8 @@ int haul__cut_digests(haul_environment *e, const haul__sent_group *group, haul__
     for (i = 0; i < d->strips.list.count; i++)
         if (!list_rest(allocator, d, i, part, rest))
             return 0;
+    if (!rest->strips.list.count)
+        rest->strips.packed_bytes = 0;
     return 1;
 }
 
@@ -202,7 +208,7 @@ void haul__take_cut_digests(haul_environment *e, haul__sent_group *group, haul__
     for (page = 0; page < rest->pages; page++) {
         const unsigned char mark = rest->is_new[page];
         rest->is_new[page] = 0;
-        if (mark)
+        if (mark && rest->strips.list.count)
             rest->digests[page] = digest_of(&rest->strips, page);
         if (mark == LOSES_AND_IS_NEW)
             rest->digests[page] = ~rest->digests[page];

@@ -1,5 +1,7 @@
 /* Exits of roots whose groups others hold in part: what nobody else leads to leaves.
  */
+#include <stdlib.h>
+
 #include "environment_graphs.h"
 
 #define P (host.parts)
@@ -303,6 +305,88 @@ TEST(environment_cut, a_watcher_is_told_of_the_part)
     told = 0;
     leave(&P[5]);
     CHECK_EQ(told, 3 * (sizeof P[0] + sizeof host.arrays[0]));
+    finish();
+}
+
+/* S of another graph leads to y2 by an attached pointer, and leaves before it. */
+TEST(environment_cut, an_attached_pointer_may_leave_before_its_target)
+{
+    start();
+    P[0].a = &P[3]; /* x and S */
+    enter(&P[0]);
+    P[3].b = &P[6];
+    P[5].a = &P[6]; /* y1 and y2 */
+    P[5].b = &P[3];
+    P[6].data = host.arrays[9];
+    enter(&P[5]);
+    CHECK_PTR(seen(&P[3]).seen.b, there(&P[6]));
+    enter(&P[6]);
+    leave(&P[0]);
+    CHECK_EQ(presence(&P[3]), HAUL_PRESENT);
+    leave(&P[5]);
+    CHECK_EQ(presence(&P[3]), HAUL_ABSENT);
+    CHECK_EQ(presence(&P[6]), HAUL_PRESENT);
+    leave(&P[6]);
+    CHECK_EQ(info().groups, 0);
+    finish();
+}
+
+/* The host may free what has left. */
+TEST(environment_cut, no_error_walks_over_what_has_left)
+{
+    part *head;
+    start();
+    head = malloc(sizeof *head);
+    CHECK(head != NULL);
+    *head = P[0];
+    head->a = &P[3];
+    P[5].a = &P[3];
+    enter(head);
+    enter(&P[5]);
+    leave(head);
+    memset(head, 0xee, sizeof *head);
+    free(head);
+    CHECK_STATUS(haul_environment_exit(env, &P[3], NULL, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->path, "part at ");
+    leave(&P[5]);
+    finish();
+}
+
+typedef struct holder {
+    char *large;
+    part *shared;
+    size_t count;
+} holder;
+
+static haul_type *holder_type;
+static const haul_field holder_fields[] = {
+    HAUL_BYTES(holder, large, HAUL_COUNT(holder, count)),
+    HAUL_OBJECT(holder, shared, &part_type),
+};
+
+TEST(environment_cut, a_tracked_sync_knows_that_large_arrays_have_left)
+{
+    holder h = { NULL, &P[3], (size_t)4 << 20 };
+    start();
+    h.large = calloc(1, h.count);
+    CHECK(h.large != NULL);
+    holder_type = TYPE_NEW(holder, holder_fields);
+    CHECK_STATUS(haul_type_commit(holder_type), HAUL_OK);
+    P[5].a = &P[3];
+    if (haul_environment_track_writes(env, 1) == HAUL_OK) {
+        CHECK_STATUS(haul_environment_enter(env, &h, holder_type, 1, NULL, NULL), HAUL_OK);
+        enter(&P[5]);
+        CHECK_STATUS(haul_environment_sync(env, NULL), HAUL_OK);
+        CHECK_STATUS(haul_environment_exit(env, &h, NULL, NULL), HAUL_OK);
+        memset(h.large, 1, h.count);
+        P[3].value = 8;
+        CHECK_STATUS(haul_environment_sync(env, NULL), HAUL_OK);
+        CHECK_EQ(seen(&P[3]).seen.value, 8);
+        CHECK_STATUS(haul_environment_sync(env, NULL), HAUL_OK);
+        leave(&P[5]);
+    }
+    free(h.large);
+    haul_type_free(&holder_type);
     finish();
 }
 
