@@ -77,7 +77,7 @@ typedef struct haul_enter_options {
  * device fails later, the contents on the device are undefined: exit and enter again.
  *
  * A pointer of a present object that leads into the new group is written on the device if the walk
- * has stopped at that object, and is detached when the group has left. Other pointers of present
+ * has stopped at that object, and is detached when its target has left. Other pointers of present
  * objects stay as they are.
  *
  * HAUL_ERROR_GRAPH: the root, or something that it reaches, overlaps a present object and reaches

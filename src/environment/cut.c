@@ -5,7 +5,7 @@
  * it. What they do not lead to leaves. So an exit marks what they lead to, from range to range, by
  * the host's pointers; the plan of the group tells where these stand. The rest becomes a group of
  * its own with the same shipment, and leaves like any other. The shipment's memory stays until all
- * groups that share it have left, so a pointer on the device that still leads to what has left
+ * groups that share it have left, so a pointer within it that still leads to what has left
  * leads to memory.
  *
  * It takes time for what stays of such a group. The exit of a root whose group is still held by the
