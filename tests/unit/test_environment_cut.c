@@ -440,14 +440,6 @@ static void enter_both(void *user)
     CHECK_STATUS(haul_environment_sync(env, NULL), HAUL_OK);
 }
 
-static void end(void *user)
-{
-    (void)user;
-    haul_environment_free(&env);
-    haul_type_free(&part_type);
-    haul_device_close(&device);
-}
-
 TEST(environment_cut, an_exit_in_part_survives_every_fault)
 {
     fault_operation operation = { .name = "exit in part",
@@ -455,7 +447,7 @@ TEST(environment_cut, an_exit_in_part_survives_every_fault)
                                   .run = exit_owner,
                                   .check = check_left,
                                   .undo = enter_both,
-                                  .finish = end,
+                                  .finish = end_faults,
                                   .keeps = 1 };
     CHECK(fault_everywhere(&operation) > 8);
 }
