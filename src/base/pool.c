@@ -288,9 +288,9 @@ void haul__pool_wake(haul__pool *pool, size_t bytes)
 void haul__pool_sleep(haul__pool *pool)
 {
     double until;
-    if (!pool || !is_here(pool) || haul__atomic_load(&pool->asleep) == pool->threads)
+    if (!pool || !is_here(pool))
         return;
-    haul__atomic_store(&pool->shall_sleep, 1);
+    haul__atomic_store(&pool->shall_sleep, 1); /* for those too that a signal is yet to wake */
     until = haul__seconds() + TO_SLEEP_SECONDS;
     while (haul__atomic_load(&pool->asleep) < pool->threads && haul__seconds() < until)
         haul__relax();

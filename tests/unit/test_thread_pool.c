@@ -238,6 +238,9 @@ TEST(thread_pool, threads_that_wait_awake_can_be_sent_to_sleep_until_the_next_lo
         haul__pool_sleep(pool);
     }
     CHECK_EQ(threads_awake_at_last(1), 1);
+    haul__pool_wake(pool, LARGE); /* signals threads, which have yet to wake */
+    haul__pool_sleep(pool);
+    CHECK_EQ(threads_awake_at_last(1), 1);
     check_loop(pool, l, NUMBERS);
     CHECK_EQ(threads_awake_at_last(3), 3);
     haul__pool_free(pool);
