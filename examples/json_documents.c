@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char default_document[] = "/usr/share/iso-codes/json/iso_639-3.json";
+const char json_default[] = "/usr/share/iso-codes/json/iso_639-3.json";
 
-static cJSON *read_document(const char *path)
+cJSON *json_parse(const char *path)
 {
     FILE *file = fopen(path, "r");
     char *text = NULL;
@@ -39,7 +39,7 @@ cJSON *json_read(int argument_count, char **arguments)
 {
     cJSON *root = cJSON_CreateArray();
     for (int i = 1; root && (i < argument_count || i == 1); i++) {
-        cJSON *document = read_document(argument_count > 1 ? arguments[i] : default_document);
+        cJSON *document = json_parse(argument_count > 1 ? arguments[i] : json_default);
         if (!document) {
             cJSON_Delete(root);
             return NULL;
@@ -49,6 +49,14 @@ cJSON *json_read(int argument_count, char **arguments)
     if (root)
         measure_objects(root);
     return root;
+}
+
+long json_nodes(const cJSON *node)
+{
+    long count = 0;
+    for (; node; node = node->next)
+        count += 1 + json_nodes(node->child);
+    return count;
 }
 
 static void add_to(cJSON *node, double add)
