@@ -418,6 +418,11 @@ longest_first() {
 two_starts='cd "$1" && rm -f ./*.json.haul && ./json_snapshot "$2" && ./json_snapshot "$2" >next &&
     cat next && grep -q ^Mapped: next'
 
+# A scene that one process saves and another traces makes the picture of bvh_picture.
+# shellcheck disable=SC2016
+two_processes='cd "$1" && ./bvh_in_file save scene.haul "$2" 160 && ./bvh_in_file trace scene.haul \
+    traced.png 2 && ./bvh_picture "$2" direct.png 160 2 && cmp traced.png direct.png'
+
 examples() { # FOLDER
     local -x HAUL_HOST_STRICT=1
     local source name document=/usr/share/iso-codes/json/iso_639-3.json \
@@ -443,6 +448,13 @@ examples() { # FOLDER
             if [ -x "build/$1/examples/$name" ] && [ -f "$mesh" ]; then
                 start "example $name" "build/$1/examples/$name" "$mesh" "build/$1/bvh_small.png" \
                     160 2
+            else
+                skip "$name: no assimp, no libpng or no glmark2-data"
+            fi
+            ;;
+        bvh_in_file)
+            if [ -x "build/$1/examples/$name" ] && [ -f "$mesh" ]; then
+                start "example $name" bash -c "$two_processes" - "build/$1/examples" "$mesh"
             else
                 skip "$name: no assimp, no libpng or no glmark2-data"
             fi
