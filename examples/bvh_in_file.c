@@ -1,5 +1,4 @@
-/* A scene made of pointers is saved by one process and traced by another, which needs no
- * mesh.
+/* A scene made of pointers is saved by one process and traced by another, which needs no mesh.
  *
  *     bvh_in_file save scene.haul [mesh [width]]
  *     bvh_in_file trace scene.haul [picture.png [samples]]

@@ -5,7 +5,8 @@
  * threads; into a buffer of the caller's. What is accepted is also accepted as trusted, is written
  * the same from a plan as from its roots, and is the same graph on a device and back.
  *
- * The input is that of images.h; bit 7 of byte 1: the image is drawn from the rest (images/draw.c).
+ * The input is that of images.h. Bit 7 of byte 1: the image is drawn from the rest (images/draw.c).
+ * The other bits: which allocation of one more load, by three threads, fails; 0: none.
  */
 #define _POSIX_C_SOURCE 200112L
 #include <stdlib.h>
@@ -123,6 +124,31 @@ static void compare(const subject *s, const answer *usual, const char *name, way
     haul_image_free(&a.image);
 }
 
+/* Memory runs out in one of the threads, or in the thread that waits for them. */
+static void load_short_of_memory(const subject *s, const answer *usual, uint64_t at)
+{
+    haul_context_options options;
+    haul_context *context = NULL;
+    fault_plan doors;
+    answer a;
+    memset(&options, 0, sizeof options);
+    memset(&doors, 0, sizeof doors);
+    options.threads = 3;
+    if (fault_open_context(&doors, &options, &context) != HAUL_OK)
+        exit(2);
+    fault_arm(&doors, FAULT_ONCE, at);
+    a = load_in(context, s, NULL);
+    if (doors.fired
+            ? a.status == HAUL_OK || (usual->status == HAUL_OK && a.status != HAUL_ERROR_MEMORY)
+            : !image_is_alike(&a.error, &usual->error))
+        fuzz_broken("%s: allocation %lu of threads fails %lu times, and the answer is %s: %s",
+                    s->o->shape->name, (unsigned long)at, (unsigned long)doors.fired,
+                    haul_status_name(a.status), a.error.text);
+    haul_image_free(&a.image);
+    haul_context_free(&context);
+    fault_check_clean(&doors);
+}
+
 static void compare_plan(const subject *s, const haul_image *image)
 {
     haul_plan *plan = NULL;
@@ -211,6 +237,8 @@ static int run(const uint8_t *data, size_t bytes)
         exit(2);
     usual = from_bytes(&s);
     compare_all(&s, &usual);
+    if (data[1] & 127)
+        load_short_of_memory(&s, &usual, data[1] & 127);
     accepted = usual.status == HAUL_OK;
     haul_image_free(&usual.image);
     free(s.buffer);

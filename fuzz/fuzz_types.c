@@ -2,13 +2,16 @@
  *
  * Whatever comes, the library refuses it with words, or accepts it; and what it accepts can be
  * asked, printed, and used to plan an object of zeros, and one of small numbers and pointers into
- * itself.
+ * itself. Memory may run out in any call: it says so, and nothing is left behind.
+ *
+ * Byte 0: which allocation fails; 0: none. The rest decides everything else.
  */
 #define _POSIX_C_SOURCE 200112L
 #include <stdlib.h>
 #include <string.h>
 
 #include "haul.h"
+#include "support/doors.h"
 #include "target.h"
 #include "type/record.h"
 
@@ -22,12 +25,25 @@ typedef struct universe {
     const unsigned char *object; /* the one that is planned */
     size_t object_bytes;
     haul_context *context;
+    fault_plan doors; /* of the context */
 } universe;
 
 static void require(int condition, const char *what)
 {
     if (!condition)
         fuzz_broken("%s", what);
+}
+
+/* 1: the allocation that the input names has failed in the call that answered so. No other one
+ * will, so the call can be repeated. */
+static int has_failed(universe *u, haul_status status)
+{
+    if (u->doors.fired == 0)
+        return 0;
+    require(status != HAUL_OK, "memory ran out, and nobody says so");
+    fault_disarm(&u->doors);
+    u->doors.fired = 0;
+    return 1;
 }
 
 static size_t draw_size(choices *c)
@@ -219,8 +235,11 @@ static haul_status make_struct(universe *u, haul_type **made)
     if (chance(&u->c, 1, 8))
         what.size_fn = some_size;
     status = haul_type_create(u->context, &what, made);
-    if (status == HAUL_OK && first < n)
-        (void)haul_type_add(*made, u->rows + first, n - first);
+    if (status == HAUL_OK && first < n &&
+        haul_type_add(*made, u->rows + first, n - first) == HAUL_ERROR_MEMORY) {
+        haul_type_free(made);
+        return HAUL_ERROR_MEMORY;
+    }
     return status;
 }
 
@@ -249,7 +268,7 @@ static haul_status make_blocks(universe *u, uint32_t way, haul_type *old, haul_t
     }
 }
 
-static haul_status make_type(universe *u, haul_type **made)
+static haul_status draw_type(universe *u, haul_type **made)
 {
     choices *c = &u->c;
     haul_type *old = u->type[choose(c, TYPES)];
@@ -292,12 +311,43 @@ static haul_status swallow(void *user, const void *data, size_t bytes)
     return *total < 1u << 24 ? HAUL_OK : HAUL_ERROR_FILE;
 }
 
-/* Answers 1 and the bytes that one element takes from its address on. */
-static int ask(const haul_type *type, size_t *bytes)
+static haul_status make_type(universe *u, haul_type **made)
 {
-    size_t size = 0, lower = 0, extent = 0, true_lower = 0, true_extent = 0, total = 0;
+    const choices before = u->c;
+    haul_status status = draw_type(u, made);
+    if (has_failed(u, status)) {
+        require(status == HAUL_ERROR_MEMORY && !*made, "memory ran out for a type");
+        u->c = before;
+        status = draw_type(u, made);
+    }
+    return status;
+}
+
+/* *bytes: those that one element takes from its address on; above SIZE_MAX / 2: too many. */
+static haul_status measure(const haul_type *type, size_t *bytes)
+{
+    const size_t most = SIZE_MAX / 2;
+    size_t size, lower, extent, true_lower, true_extent;
+    haul_status status = haul_type_size(type, &size);
+    if (status == HAUL_OK)
+        status = haul_type_get_extent(type, &lower, &extent);
+    if (status == HAUL_OK)
+        status = haul_type_get_true_extent(type, &true_lower, &true_extent);
+    *bytes = SIZE_MAX;
+    if (status == HAUL_OK && true_lower <= most && true_extent <= most && lower <= most &&
+        extent <= most)
+        *bytes =
+            true_lower + true_extent > lower + extent ? true_lower + true_extent : lower + extent;
+    return status;
+}
+
+/* Answers 1 and the bytes that one element takes, if it has few. */
+static int ask(universe *u, const haul_type *type, size_t *bytes)
+{
+    size_t total = 0;
     haul_file file = { NULL, swallow, NULL };
     haul_field_info field;
+    haul_status status;
     file.user = &total;
     (void)haul_type_combiner(type);
     for (size_t i = 0; i < haul_type_field_count(type) && i < 1000; i++)
@@ -305,17 +355,14 @@ static int ask(const haul_type *type, size_t *bytes)
                 "a field is not told");
     require(haul_type_get_field(type, haul_type_field_count(type), &field) != HAUL_OK,
             "a field past the last");
-    if (haul_type_size(type, &size) != HAUL_OK ||
-        haul_type_get_extent(type, &lower, &extent) != HAUL_OK ||
-        haul_type_get_true_extent(type, &true_lower, &true_extent) != HAUL_OK) {
+    status = measure(type, bytes);
+    if (has_failed(u, status))
+        status = measure(type, bytes);
+    if (status != HAUL_OK) {
         require(!haul_type_committed(type), "a committed type has no extent");
         return 0;
     }
-    (void)haul_type_dump(type, &file);
-    if (true_lower > SIZE_MAX / 2 || true_extent > SIZE_MAX / 2 || lower > SIZE_MAX / 2 ||
-        extent > SIZE_MAX / 2)
-        return 0;
-    *bytes = true_lower + true_extent > lower + extent ? true_lower + true_extent : lower + extent;
+    (void)has_failed(u, haul_type_dump(type, &file));
     return *bytes != 0 && *bytes <= 1u << 20;
 }
 
@@ -333,7 +380,10 @@ static void plan_object(universe *u, const haul_type *type, size_t bytes)
     haul_plan *plan = NULL;
     haul_plan_info info;
     size_t spare = 65536 + 2 * HAUL_OUTSIDE_MAX;
-    if (haul_plan_create(u->context, object, NULL, &plan) == HAUL_OK) {
+    haul_status status = haul_plan_create(u->context, object, NULL, &plan);
+    if (has_failed(u, status))
+        status = haul_plan_create(u->context, object, NULL, &plan);
+    if (status == HAUL_OK) {
         haul_plan_get_info(plan, &info);
         require(info.arena_bytes >= 16 && info.arena_bytes <= bytes + spare,
                 "the size of an arena");
@@ -370,8 +420,12 @@ static int commit_and_use(universe *u, haul_type *type)
 {
     size_t bytes;
     haul_status status;
-    (void)ask(type, &bytes);
+    (void)ask(u, type, &bytes);
     status = haul_type_commit(type);
+    if (has_failed(u, status)) {
+        require(status == HAUL_ERROR_MEMORY, "memory ran out for a commit");
+        status = haul_type_commit(type);
+    }
     require((status == HAUL_OK) == (haul_type_committed(type) != 0), "committed, or not");
     if (status != HAUL_OK) {
         /* a struct of no blocks has no context, nor has a type that is made of it */
@@ -383,7 +437,7 @@ static int commit_and_use(universe *u, haul_type *type)
     }
     require(haul_type_commit(type) == HAUL_OK, "a second commit");
     require(haul_type_add(type, u->rows, 1) != HAUL_OK, "a row is added after commit");
-    if (ask(type, &bytes))
+    if (ask(u, type, &bytes))
         plan_objects(u, type, bytes);
     return 1;
 }
@@ -395,13 +449,16 @@ static int run(const uint8_t *data, size_t size)
     size_t n;
     int accepted = 0;
     memset(&u, 0, sizeof u);
-    u.c = choices_from_bytes(data, size);
+    if (size == 0)
+        return 0;
+    u.c = choices_from_bytes(data + 1, size - 1);
     u.rows[0].name = "row";
     memset(&options, 0, sizeof options);
     options.readable = is_in_object;
     options.readable_user = &u;
-    if (haul_context_create(&options, &u.context) != HAUL_OK)
+    if (fault_open_context(&u.doors, &options, &u.context) != HAUL_OK)
         exit(2);
+    fault_arm(&u.doors, FAULT_ONCE, data[0]);
     n = 1 + choose(&u.c, TYPES);
     for (size_t i = 0; i < n; i++) {
         haul_type *made = NULL;
@@ -417,6 +474,7 @@ static int run(const uint8_t *data, size_t size)
     for (size_t i = 0; i < n; i++)
         haul_type_free(&u.type[i]);
     haul_context_free(&u.context);
+    fault_check_clean(&u.doors);
     return accepted;
 }
 

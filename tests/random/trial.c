@@ -107,15 +107,17 @@ static int in_arenas(trial *t)
            trial_source_is_unchanged(t, "arenas");
 }
 
-static int wrongs(trial *t)
+static int wrongs(trial *t, uint64_t fault)
 {
-    return wrongs_of_graph(t->c, &t->g, &t->host, &t->world->oracle, t->message, t->message_bytes);
+    return wrongs_of_graph(t->c, &t->g, &t->host, &t->world->oracle, fault, t->message,
+                           t->message_bytes);
 }
 
 static int run_steps(trial *t, unsigned options)
 {
     if (!draw(t, options) || (chance(t->c, 1, 16) && !trial_reference_sees(t)) || !trial_plan(t) ||
-        !trial_audit(t) || !in_arenas(t) || ((options & TRIAL_WRONG) && !wrongs(t)))
+        !trial_audit(t) || !in_arenas(t) ||
+        ((options & TRIAL_WRONG) && !wrongs(t, choose(t->c, 64))))
         return 0;
     if (trial_has_zero_distance(t))
         return trial_refuses_zero_distance(t);
@@ -174,14 +176,14 @@ int trial_run(trial_world *w, choices *c, unsigned options, char *message, size_
     return good;
 }
 
-int trial_wrong(trial_world *w, choices *c, char *message, size_t message_bytes)
+int trial_wrong(trial_world *w, choices *c, uint64_t fault, char *message, size_t message_bytes)
 {
     trial t = begin(w, c, chance(c, 1, 2));
     int good;
     t.message = message;
     t.message_bytes = message_bytes;
     message[0] = '\0';
-    good = draw(&t, TRIAL_SMALL) && wrongs(&t);
+    good = draw(&t, TRIAL_SMALL) && wrongs(&t, fault);
     end(&t);
     return good;
 }

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "support/check.h"
+#include "support/doors.h"
 #include "support/short_forms.h"
 
 typedef struct spoiled {
@@ -27,7 +29,9 @@ typedef struct answer {
 typedef struct attempt {
     graph *g;
     haul_context *context;
-    size_t block; /* of the graph, that was asked for last */
+    fault_plan doors; /* of the context */
+    uint64_t fault;   /* which of its allocations fails; 0: none */
+    size_t block;     /* of the graph, that was asked for last */
     char *message;
     size_t message_bytes;
 } attempt;
@@ -182,9 +186,30 @@ static int audits_alike(attempt *a, const spoiled *s, const answer *given)
                 haul_status_name(given->status));
 }
 
+/* Memory may run out in a wrong graph, too: that is told exactly if it has happened, or the graph
+ * is refused for what is wrong with it. */
+static int fails_well(attempt *a, const spoiled *s)
+{
+    answer given;
+    uint64_t fired;
+    if (!a->fault)
+        return 1;
+    fault_arm(&a->doors, FAULT_ONCE, a->fault);
+    given = ask(a);
+    fired = a->doors.fired;
+    fault_disarm(&a->doors);
+    if (fired ? given.status != HAUL_OK : given.status != HAUL_ERROR_MEMORY)
+        return 1;
+    return fail(a, s, "allocation %lu fails %lu times, and the answer is %s",
+                (unsigned long)a->fault, (unsigned long)fired, haul_status_name(given.status));
+}
+
 static int is_answered_well(attempt *a, const spoiled *s)
 {
+    const int good = fails_well(a, s);
     answer first = ask(a), second = ask(a);
+    if (!good)
+        return 0;
     if (first.status == HAUL_OK && s->must_fail)
         return fail(a, s, "is accepted");
     if (first.status != HAUL_OK && first.status != HAUL_ERROR_GRAPH &&
@@ -228,20 +253,22 @@ static haul_context *open_context(attempt *a, model_oracle *argument, int checke
     options.readable_user = a;
     options.max_bytes = (size_t)1 << 26;
     known = surroundings_known(a->g->around);
-    if (haul_context_create(&options, &context) != HAUL_OK || test_tell(context, &known) != HAUL_OK)
+    if (fault_open_context(&a->doors, &options, &context) != HAUL_OK ||
+        test_tell(context, &known) != HAUL_OK)
         exit(2);
     return context;
 }
 
 int wrongs_of_graph(choices *c, graph *g, const reference *host, model_oracle *argument,
-                    char *message, size_t message_bytes)
+                    uint64_t fault, char *message, size_t message_bytes)
 {
     attempt a;
     int good = 1;
+    memset(&a, 0, sizeof a);
     a.g = g;
+    a.fault = fault;
     a.message = message;
     a.message_bytes = message_bytes;
-    a.block = 0;
     a.context = open_context(&a, argument, chance(c, 1, 2));
     for (unsigned i = 0; i < 8 && good; i++) {
         spoiled s;
@@ -253,5 +280,6 @@ int wrongs_of_graph(choices *c, graph *g, const reference *host, model_oracle *a
         good = good && is_right_again(&a, &s);
     }
     haul_context_free(&a.context);
+    fault_check_clean(&a.doors);
     return good;
 }

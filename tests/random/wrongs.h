@@ -8,8 +8,9 @@
 #include "reference.h"
 
 /* Spoils the graph in some places, one after the other, and puts each back. `host` is its walk,
- * `argument` what the contexts' callbacks get. Answers 1, or 0 and what went wrong. */
+ * `argument` what the context's callbacks get. Each wrong graph is first planned with allocation
+ * `fault` failing, from 1 on; 0: none. Answers 1, or 0 and what went wrong. */
 int wrongs_of_graph(choices *c, graph *g, const reference *host, model_oracle *argument,
-                    char *message, size_t message_bytes);
+                    uint64_t fault, char *message, size_t message_bytes);
 
 #endif
