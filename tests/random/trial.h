@@ -36,8 +36,8 @@ enum {
 /* Answers 1 when all is as it must be; else `message` names the step and the difference. */
 int trial_run(trial_world *w, choices *c, unsigned options, char *message, size_t message_bytes);
 
-/* A small graph, spoiled in some places: what TRIAL_WRONG adds, and nothing else. In each wrong plan
- * allocation `fault` fails; 0: none. */
+/* A small graph, spoiled in some places: what TRIAL_WRONG adds, and nothing else. In each plan of
+ * a wrong graph allocation `fault` fails; 0: none. */
 int trial_wrong(trial_world *w, choices *c, uint64_t fault, char *message, size_t message_bytes);
 
 /* A trial of one fault: shipping and bringing back, with event `at` of the doors failing in one of
