@@ -307,12 +307,37 @@ static void set_whole(haul__page_entry *entry, uintptr_t delta, uint32_t group)
     SET(entry->word, HAUL__PRESENT_ROW | HAUL__PRESENT_ROW_GOES_ON);
 }
 
+/* Does its record leave the pieces to the row? */
+static int is_unwritten(const haul__page_entry *entry)
+{
+    const haul__present_page *p = haul__present_record_of(entry->word);
+    return entry->word & HAUL__PRESENT_ROW && p && p->count == 0;
+}
+
+/* Writes the pieces that a row has told so far, in the room for them. */
+static void write_pieces(haul__present *table, haul__page_entry *entry)
+{
+    haul__present_page *p = haul__present_record_of(entry->word);
+    const uint32_t count = haul__row_count(&entry->as.row);
+    uint32_t i;
+    begin_change(table);
+    for (i = 0; i < count; i++) {
+        const haul__page_piece one = haul__present_piece_of(
+            &entry->as.row, (entry->word & HAUL__PRESENT_ROW_GOES_ON) != 0, i);
+        put_piece(p, i, &one);
+    }
+    SET(p->count, count);
+    end_change(table);
+}
+
 /* A page record with room for `more` pieces, in place of the entry's. NULL: out of memory. */
 static haul__present_page *with_room(haul__present *table, haul__page_entry *entry, size_t more)
 {
     haul__present_page *old = haul__present_record_of(entry->word), *made;
     unsigned class = old ? old->class : SMALLEST;
     uint32_t i;
+    if (is_unwritten(entry))
+        write_pieces(table, entry);
     while (room_of(class) < (old ? old->count : 0) + more)
         class += 1;
     if (old && class == old->class)
@@ -396,7 +421,10 @@ static void end_removal(haul__present *table, haul__page_entry *entry)
 static void remove_piece(haul__present *table, haul__page_entry *entry, unsigned first)
 {
     haul__present_page *p = haul__present_record_of(entry->word);
-    uint32_t i = p->count - 1;
+    uint32_t i;
+    if (is_unwritten(entry))
+        write_pieces(table, entry);
+    i = p->count - 1;
     while (haul__first_of(p->pieces[i].place) != first)
         i--;
     begin_change(table);
@@ -414,6 +442,8 @@ static void remove_pieces(haul__present *table, haul__page_entry *entry,
     haul__present_page *p = haul__present_record_of(entry->word);
     uint32_t i, kept = 0;
     size_t gone = 0;
+    if (is_unwritten(entry))
+        write_pieces(table, entry);
     begin_change(table);
     for (i = 0; i < p->count; i++) {
         if (gone < count && haul__first_of(p->pieces[i].place) ==
@@ -425,6 +455,153 @@ static void remove_pieces(haul__present *table, haul__page_entry *entry,
     SET(p->count, kept);
     end_removal(table, entry);
     end_change(table);
+}
+
+/* ---- Even ranges. */
+
+#define FEW_EVEN 4u /* so few take the general way */
+
+/* The even ranges that a list begins with. */
+HAUL__HOT static haul__even find_even(const haul__covered *ranges, size_t count, int by_device,
+                                      uint32_t group)
+{
+    haul__even even = { 0, 0, 0, 0, 0, 0, 0 };
+    uintptr_t here, there, delta = ranges->device - ranges->begin;
+    size_t i = 1;
+    if (count < FEW_EVEN)
+        return even;
+    here = ranges[1].begin - ranges->begin;
+    there = ranges[1].device - ranges->device;
+    while (i < count && ranges[i].begin - ranges[i - 1].begin == here &&
+           ranges[i].device - ranges[i - 1].device == there && ranges[i].bytes == ranges->bytes)
+        i++;
+    even.begin = begin_of(ranges, by_device);
+    even.bytes = ranges->bytes;
+    even.stride = by_device ? there : here;
+    even.delta = by_device ? 0 - delta : delta;
+    even.step = by_device ? here - there : there - here;
+    even.group = group;
+    even.count = i < FEW_EVEN || even.stride >= HAUL__PRESENT_SPAN ? 0 : i;
+    return even;
+}
+
+/* Those of the page at `page_at`, from one on that begins in it or reaches into it. As two are less
+ * than a page apart, each page has some. */
+HAUL__INLINE haul__even_part part_in(const haul__even *even, uintptr_t page_at, size_t first)
+{
+    const size_t last_begun = (page_at + HAUL__PRESENT_SPAN - 1 - even->begin) / even->stride,
+                 last = last_begun < even->count ? last_begun : even->count - 1;
+    haul__even_part part;
+    part.first = first;
+    part.count = (uint32_t)(last - first) + 1;
+    part.begin = (int32_t)(intptr_t)(even->begin + first * even->stride - page_at);
+    part.goes_on =
+        even->begin + last * even->stride + even->bytes - page_at > HAUL__PRESENT_SPAN;
+    return part;
+}
+
+/* The first one of the next page. */
+HAUL__INLINE size_t next_part(const haul__even_part *part)
+{
+    return part->first + part->count - (part->goes_on ? 1 : 0);
+}
+
+/* Merges them into the pieces of a page, from the last one on. */
+HAUL__HOT static void merge_even(haul__present_page *p, const haul__even *even,
+                                 const haul__even_part *part)
+{
+    uint32_t old = p->count, to = old + part->count, left = part->count;
+    int32_t begin = part->begin + (int32_t)((left - 1) * even->stride);
+    int goes_on = part->goes_on;
+    haul__page_piece one;
+    one.group = even->group;
+    one.delta = even->delta + (part->first + left - 1) * even->step;
+    SET(p->count, to);
+    for (; left > 0; left--, begin -= (int32_t)even->stride, one.delta -= even->step, goes_on = 0) {
+        one.place = haul__place_in_page(begin, even->bytes, goes_on);
+        for (; old > 0 && haul__first_of(p->pieces[old - 1].place) > haul__first_of(one.place);
+             old--)
+            put_piece(p, --to, &p->pieces[old - 1]);
+        put_piece(p, --to, &one);
+    }
+}
+
+static int add_part(haul__present *table, haul__page_entry *entry, const haul__even *even,
+                    const haul__even_part *part)
+{
+    haul__present_page *p = with_room(table, entry, part->count);
+    haul__page_row row;
+    if (!p)
+        return 0;
+    begin_change(table);
+    if (p->count == 0 && haul__present_row_of(even, part, &row)) {
+        set_row(entry, &row);
+        SET(entry->word, (uintptr_t)p | HAUL__PRESENT_ROW |
+                             (part->goes_on ? HAUL__PRESENT_ROW_GOES_ON : 0));
+    } else {
+        merge_even(p, even, part);
+        index_page(entry, p);
+    }
+    end_change(table);
+    return 1;
+}
+
+static void remove_part(haul__present *table, haul__page_entry *entry, const haul__even *even,
+                        const haul__even_part *part)
+{
+    haul__present_page *p = haul__present_record_of(entry->word);
+    int32_t begin = part->begin;
+    uint32_t i, kept = 0, left = part->count;
+    if (is_unwritten(entry) && haul__row_count(&entry->as.row) != left)
+        write_pieces(table, entry);
+    begin_change(table);
+    for (i = 0; i < p->count; i++) {
+        if (left > 0 &&
+            haul__first_of(p->pieces[i].place) == (uint32_t)(begin < 0 ? 0 : begin)) {
+            begin += (int32_t)even->stride;
+            left--;
+        } else {
+            put_piece(p, kept++, &p->pieces[i]);
+        }
+    }
+    SET(p->count, kept);
+    end_removal(table, entry);
+    end_change(table);
+}
+
+/* Removes them from their pages before `until`. */
+static void remove_even(haul__present *table, const haul__even *even, uintptr_t until)
+{
+    uintptr_t at = even->begin & ~(HAUL__PRESENT_SPAN - 1);
+    haul__even_part part;
+    size_t first = 0;
+    for (; at < until; at += HAUL__PRESENT_SPAN, first = next_part(&part)) {
+        part = part_in(even, at, first);
+        remove_part(table, page_of(table, at), even, &part);
+    }
+}
+
+static uintptr_t end_of_even(const haul__even *even)
+{
+    return even->begin + (even->count - 1) * even->stride + even->bytes;
+}
+
+/* 0: out of memory, and nothing has changed. */
+static int add_even(haul__present *table, const haul__even *even)
+{
+    const uintptr_t end = end_of_even(even);
+    uintptr_t at = even->begin & ~(HAUL__PRESENT_SPAN - 1);
+    haul__even_part part;
+    size_t first = 0;
+    for (; at < end; at += HAUL__PRESENT_SPAN, first = next_part(&part)) {
+        haul__page_entry *entry = page_of(table, at);
+        part = part_in(even, at, first);
+        if (!entry || !add_part(table, entry, even, &part)) {
+            remove_even(table, even, at);
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* ---- Ranges. */
@@ -492,8 +669,11 @@ void haul__present_remove_all(haul__present *table, const haul__covered *ranges,
     size_t i, together;
     for (i = 0; i < count; i += together) {
         const uintptr_t begin = begin_of(&ranges[i], by_device);
-        together = count_together(ranges + i, count - i, by_device);
-        if (together > 1) {
+        const haul__even even = find_even(ranges + i, count - i, by_device, 0);
+        together = even.count ? even.count : count_together(ranges + i, count - i, by_device);
+        if (even.count) {
+            remove_even(table, &even, end_of_even(&even));
+        } else if (together > 1) {
             remove_pieces(table, page_of(table, begin), ranges + i, together, by_device);
         } else {
             together = 1;
@@ -509,9 +689,12 @@ int haul__present_add_all(haul__present *table, const haul__covered *ranges, siz
     for (i = 0; i < count; i += together) {
         const uintptr_t begin = begin_of(&ranges[i], by_device),
                         delta = ranges[i].device - ranges[i].begin;
+        const haul__even even = find_even(ranges + i, count - i, by_device, group);
         int is_added;
-        together = count_together(ranges + i, count - i, by_device);
-        if (together > 1) {
+        together = even.count ? even.count : count_together(ranges + i, count - i, by_device);
+        if (even.count) {
+            is_added = add_even(table, &even);
+        } else if (together > 1) {
             haul__page_entry *entry = page_of(table, begin);
             is_added = entry && add_pieces(table, entry, ranges + i, together, by_device, group);
         } else {
