@@ -142,8 +142,7 @@ int haul__present_find_on(const haul__present *table, uint32_t version, uintptr_
     return find_on(table, version, word, entry, address, found);
 }
 
-/* The entry of an address's page; NULL: there is none. Nobody changes the table meanwhile. */
-static const haul__page_entry *entry_held(haul__present *table, uintptr_t address)
+const haul__page_entry *haul__present_entry_held(haul__present *table, uintptr_t address)
 {
     const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
     const haul__directory *directory = (const haul__directory *)table->directory;
@@ -167,7 +166,7 @@ HAUL__HOT static int find_in_page(uintptr_t word, const haul__page_entry *entry,
 
 int haul__present_find_held(haul__present *table, uintptr_t address, haul__found_range *found)
 {
-    const haul__page_entry *entry = entry_held(table, address);
+    const haul__page_entry *entry = haul__present_entry_held(table, address);
     const uintptr_t word = entry ? entry->word : 0;
     if (word & HAUL__PRESENT_ROW)
         return haul__present_in_row(entry, word, address, found);
@@ -276,7 +275,7 @@ size_t haul__present_count_clear(haul__present *table, const haul__covered *rang
     size_t i = 0;
     while (i < count) {
         const uintptr_t begin = ranges[i].begin, end = begin + ranges[i].bytes;
-        const haul__page_entry *entry = entry_held(table, begin);
+        const haul__page_entry *entry = haul__present_entry_held(table, begin);
         const haul__present_page *p = entry ? haul__present_record_of(entry->word) : NULL;
         const size_t clear = p && p->count ? count_clear(p, ranges + i, count - i) : 0;
         if (!clear) {

@@ -157,6 +157,10 @@ HAUL__INLINE uint32_t haul__row_count(const haul__page_row *row)
     return (row->shape >> HAUL__PRESENT_COUNT) + 1;
 }
 
+/* present_look_up.c: the entry of an address's page; NULL: there is none. For the thread that may
+ * change the table. */
+const haul__page_entry *haul__present_entry_held(haul__present *table, uintptr_t address);
+
 HAUL__INLINE size_t haul__present_page_of(uintptr_t address)
 {
     return address >> HAUL__PRESENT_SHIFT & (HAUL__PRESENT_PAGES - 1);

@@ -5,6 +5,15 @@
 #include "walk/new_ranges.h"
 #include "walk/met_types.h"
 
+#define FAR_APART ((uintptr_t)4096) /* objects so far apart are no row */
+
+static int is_clear(const haul__discovery *d, const haul__new_range *range)
+{
+    const haul__elsewhere *elsewhere = d->found->elsewhere;
+    return elsewhere && elsewhere->around &&
+           haul__is_clear_around(elsewhere->around, range->begin, range->bytes);
+}
+
 static haul_status list(haul__discovery *d, const haul__new_range *range)
 {
     haul__new_range *added;
@@ -14,6 +23,8 @@ static haul_status list(haul__discovery *d, const haul__new_range *range)
     if (!added)
         return HAUL_ERROR_MEMORY;
     *added = *range;
+    d->listing->last = d->listing->next = 0;
+    d->listing->unclear += !is_clear(d, range);
     return HAUL_OK;
 }
 
@@ -46,7 +57,8 @@ haul_status haul__list_entry(haul__discovery *d, const haul__entry *entry)
     /* not a type that commit made up, for pointers with a rule each */
     range.type = met && !met->walk->is_slot ? met->type : NULL;
     range.count = entry->count;
-    range.slot = entry->slot;
+    range.times = 1;
+    range.apart = 0;
     if (!entry->run || entry->run == entry->stride)
         return list(d, &range);
     range.bytes = entry->run;
@@ -58,18 +70,35 @@ haul_status haul__list_entry(haul__discovery *d, const haul__entry *entry)
     return status;
 }
 
-int haul__list_one(haul__discovery *d, uintptr_t address, uint32_t number)
+int haul__list_apart(haul__discovery *d, uintptr_t address, const haul__met_type *met)
 {
-    const haul__met_type *met = &d->met_types[number];
     const haul__walk *walk = met->walk;
-    haul__new_range *range = HAUL__LIST_ADD(d->allocator, &d->listing->list);
+    haul__listing *listing = d->listing;
+    haul__new_range *last =
+        listing->last ? &listing->list.at[listing->list.count - 1] : NULL;
+    const uintptr_t apart = address - listing->last;
+    const size_t padding = padding_of(walk, walk->extent, address + walk->extent);
+    haul__new_range *range;
+    listing->unclear += padding != 0; /* the walk has asked for the object alone */
+    if (last && met->type == listing->last_type && last->times == 1 && !padding &&
+        !last->padding && apart >= last->bytes && apart < FAR_APART) {
+        last->times = 2;
+        last->apart = apart;
+        listing->next = address + apart;
+        return 1;
+    }
+    range = HAUL__LIST_ADD(d->allocator, &listing->list);
     if (!range)
         return 0;
     range->begin = address + walk->true_lower;
-    range->padding = padding_of(walk, walk->extent, address + walk->extent);
-    range->bytes = walk->true_upper - walk->true_lower + range->padding;
+    range->padding = padding;
+    range->bytes = walk->true_upper - walk->true_lower + padding;
     range->type = walk->is_slot ? NULL : met->type;
     range->count = 1;
-    range->slot = NULL;
+    range->times = 1;
+    range->apart = 0;
+    listing->last = address;
+    listing->next = 0;
+    listing->last_type = met->type;
     return 1;
 }
