@@ -253,19 +253,54 @@ static int list_stops(haul_environment *e, haul__sent_group *group)
     return has_memory;
 }
 
+/* How many ranges, from the first one on, are whole granules, lie in its block, and fill the arena
+ * from its place on: all that is live between them is theirs, so each place is the sum of the bytes
+ * before it. */
+HAUL__INLINE size_t count_tight(const haul__piece_seeker *seeker, const haul__covered *ranges,
+                                size_t count)
+{
+    const haul__block *block = seeker->block;
+    const uintptr_t block_end = (seeker->number + 1) << HAUL__BLOCK_SHIFT;
+    uintptr_t bytes = 0, last;
+    size_t n = 0;
+    if (!block || haul__has_masks(block))
+        return 0;
+    while (n < count && ranges[n].begin + ranges[n].bytes <= block_end && !ranges[n].device &&
+           (ranges[n].begin | ranges[n].bytes) % HAUL__GRANULE == 0)
+        bytes += ranges[n++].bytes;
+    if (n < 2)
+        return 0;
+    last = ranges[n - 1].begin + ranges[n - 1].bytes - 1;
+    return haul__is_placed(block, last) &&
+                   haul__place(block, last) - haul__place(block, ranges->begin) == bytes - 1
+               ? n
+               : 0;
+}
+
 /* Finds ranges on the device. Answers how many are in one piece there, up to the first that is
  * not. */
 HAUL__HOT static size_t seek_ranges(const haul_shipment *shipment, haul__covered *ranges,
                                     size_t count)
 {
     haul__piece_seeker seeker = { shipment->plan, NULL, 0 };
-    size_t i;
-    for (i = 0; i < count; i++) {
-        const uint64_t place =
+    uintptr_t counted = 0; /* the block whose ranges have been counted */
+    size_t i = 0, end;
+    while (i < count) {
+        uint64_t place =
             haul__seek_piece(&seeker, ranges[i].begin, ranges[i].bytes - ranges[i].device);
         if (!place)
             break;
-        ranges[i].device = (uintptr_t)(shipment->range.address + place);
+        place += shipment->range.address;
+        end = i + 1;
+        if (seeker.number != counted) {
+            counted = seeker.number;
+            end = i + count_tight(&seeker, ranges + i, count - i);
+            end = end > i ? end : i + 1;
+        }
+        for (; i < end; i++) {
+            ranges[i].device = (uintptr_t)place;
+            place += ranges[i].bytes;
+        }
     }
     return i;
 }
