@@ -138,7 +138,7 @@ static size_t place_of(uintptr_t address)
 
 /* Notes a stop. Those that are known need no second note, unless a larger object begins there, too:
  * a struct with the address of its first member. */
-static int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
+HAUL__INLINE int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
                      const haul__found_range *found)
 {
     haul__known_stop *known = &e->known[place_of(address)];
@@ -226,11 +226,13 @@ static HAUL__NOINLINE haul__meeting meet(haul_environment *e, uintptr_t address,
     return note_stop(e, address, bytes, &found) ? HAUL__WHOLE : HAUL__NOT_NOTED;
 }
 
+/* Most stops are told by a row. This way calls nothing. */
 haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
 {
     haul_environment *e = user;
     haul__found_range found;
-    if (HAUL__UNLIKELY(!is_in_row(e, address, bytes, &found)))
+    if (HAUL__UNLIKELY(!is_in_row(e, address, bytes, &found) ||
+                       e->stops.count == e->stops.capacity))
         return meet(e, address, bytes);
     return note_stop(e, address, bytes, &found) ? HAUL__WHOLE : HAUL__NOT_NOTED;
 }

@@ -8,55 +8,59 @@
 #include "walk/new_ranges.h"
 #include "walk/news.h"
 
-/* Asks. *is_clear: the object is absent, and none of its bytes has a copy. Fails if only its
- * beginning has one. */
-static HAUL__NOINLINE haul_status ask(haul__discovery *d, uintptr_t value, uint32_t number,
-                                      int *is_there, int *is_clear)
+HAUL__INLINE size_t bytes_of(const haul__met_type *met)
 {
-    const haul__elsewhere *elsewhere = d->found->elsewhere;
-    const haul__walk *walk = d->met_types[number].walk;
-    const uintptr_t begin = value + walk->true_lower;
-    const size_t bytes = walk->true_upper - walk->true_lower;
-    const haul__meeting meeting = elsewhere->meet(elsewhere->user, begin, bytes);
-    *is_there = meeting == HAUL__WHOLE;
-    if (meeting == HAUL__HERE)
-        *is_clear = elsewhere->around && haul__is_clear_around(elsewhere->around, begin, bytes);
-    else if (meeting != HAUL__WHOLE)
-        return haul__reach_one(d, value, number); /* it asks again, and fails */
-    return HAUL_OK;
+    return met->walk->true_upper - met->walk->true_lower;
 }
 
-/* Marks the object, and lists it, unless the walk stops there. *fresh: it is new, and waits to be
- * visited. */
-HAUL__INLINE haul_status follow(haul__discovery *d, uintptr_t value, const haul__edge *edge,
-                                int *fresh)
+HAUL__INLINE int is_clear(const haul__surroundings *around, uintptr_t value,
+                          const haul__met_type *met)
 {
-    const haul__surroundings *around = d->found->elsewhere->around;
-    const uint32_t number = HAUL__ENTRY_TYPE(edge->tag);
-    const haul__met_type *met = &d->met_types[number];
-    int is_clear;
-    *fresh = 0;
-    if (HAUL__TOO_HIGH(value))
-        return haul__reach_one(d, value, number);
-    is_clear = around && haul__is_clear_around(around, value + met->walk->true_lower,
-                                               met->walk->true_upper - met->walk->true_lower);
-    if (!is_clear) {
-        int is_there;
-        const haul_status status = ask(d, value, number, &is_there, &is_clear);
-        if (status != HAUL_OK || is_there)
-            return status;
-    }
-    *fresh = haul__start_in_cell(value) < edge->near_starts
-                 ? haul__mark_near(d->map->flat, value, met)
-                 : haul__mark_over(d->map->flat, value, met);
-    if (HAUL__UNLIKELY(*fresh < 0)) {
-        *fresh = 0;
-        return haul__reach_one(d, value, number);
-    }
-    if (!*fresh)
+    return around && haul__is_clear_around(around, value + met->walk->true_lower, bytes_of(met));
+}
+
+/* Marks an object that is absent, and lists it. *fresh: it is new, and waits to be visited. */
+HAUL__INLINE haul_status find(haul__discovery *d, uintptr_t value, const haul__edge *edge,
+                              const haul__met_type *met, int is_clear, int *fresh)
+{
+    const int found = haul__start_in_cell(value) < edge->near_starts
+                          ? haul__mark_near(d->map->flat, value, met)
+                          : haul__mark_over(d->map->flat, value, met);
+    *fresh = found == HAUL__FRESH;
+    if (HAUL__UNLIKELY(found < 0))
+        return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
+    if (!found)
         return HAUL_OK;
     d->found->bytes += met->simple.bytes;
     return haul__list_one(d, value, met, is_clear) ? HAUL_OK : HAUL_ERROR_MEMORY;
+}
+
+/* The walk does not stop, after this answer. */
+static HAUL__NOINLINE haul_status find_asked(haul__discovery *d, uintptr_t value,
+                                             const haul__edge *edge, haul__meeting meeting,
+                                             int *fresh)
+{
+    const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(edge->tag)];
+    if (meeting != HAUL__HERE) /* it asks again, and fails */
+        return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
+    return find(d, value, edge, met, is_clear(d->found->elsewhere->around, value, met), fresh);
+}
+
+/* Finds the object, unless the walk stops there. */
+HAUL__INLINE haul_status follow(haul__discovery *d, uintptr_t value, const haul__edge *edge,
+                                int *fresh)
+{
+    const haul__elsewhere *elsewhere = d->found->elsewhere;
+    const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(edge->tag)];
+    haul__meeting meeting;
+    *fresh = 0;
+    if (HAUL__TOO_HIGH(value))
+        return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
+    if (HAUL__LIKELY(is_clear(elsewhere->around, value, met)))
+        return find(d, value, edge, met, 1, fresh);
+    meeting = elsewhere->meet(elsewhere->user, value + met->walk->true_lower, bytes_of(met));
+    return HAUL__LIKELY(meeting == HAUL__WHOLE) ? HAUL_OK
+                                                : find_asked(d, value, edge, meeting, fresh);
 }
 
 haul_status haul__follow_or_stop(haul__discovery *d, uintptr_t value, const haul__edge *edge)
