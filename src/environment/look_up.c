@@ -139,7 +139,7 @@ static size_t place_of(uintptr_t address)
 /* Notes a stop. Those that are known need no second note, unless a larger object begins there, too:
  * a struct with the address of its first member. */
 HAUL__INLINE int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
-                     const haul__found_range *found)
+                           const haul__found_range *found)
 {
     haul__known_stop *known = &e->known[place_of(address)];
     haul__stop *stop;

@@ -113,7 +113,7 @@ haul__page_piece haul__present_piece_of(const haul__page_row *row, int goes_on, 
     haul__page_piece one;
     one.delta = row->delta + (uintptr_t)i * (uintptr_t)row->step;
     one.group = row->group;
-    one.place = haul__place_in_page(begin, haul__row_bytes(row),
-                                    goes_on && i == haul__row_count(row) - 1);
+    one.place =
+        haul__place_in_page(begin, haul__row_bytes(row), goes_on && i == haul__row_count(row) - 1);
     return one;
 }

@@ -17,11 +17,11 @@ typedef enum haul__meeting {
  * ranges with copies have equal bytes at equal distances. */
 typedef struct haul__surroundings {
     uintptr_t begin;
-    size_t bytes;          /* 0: nothing is told */
-    int32_t first;         /* where the first range begins, from `begin` */
-    uint32_t count, each;  /* ranges, and the bytes of one */
-    uint32_t stride;       /* from one to the next; less than 4096 */
-    uint32_t inverse;      /* x * inverse >> HAUL__SURROUNDINGS_SHIFT: x / stride, below 2^13 */
+    size_t bytes;         /* 0: nothing is told */
+    int32_t first;        /* where the first range begins, from `begin` */
+    uint32_t count, each; /* ranges, and the bytes of one */
+    uint32_t stride;      /* from one to the next; less than 4096 */
+    uint32_t inverse;     /* x * inverse >> HAUL__SURROUNDINGS_SHIFT: x / stride, below 2^13 */
 } haul__surroundings;
 
 #define HAUL__SURROUNDINGS_SHIFT 26u

@@ -69,8 +69,7 @@ haul_status haul__follow_or_stop(haul__discovery *d, uintptr_t value, const haul
     const haul_status status = follow(d, value, edge, &fresh);
     if (status != HAUL_OK || !fresh)
         return status;
-    return haul__queue_push(d, value, HAUL__ENTRY_TYPE(edge->tag), 1) ? HAUL_OK
-                                                                      : HAUL_ERROR_MEMORY;
+    return haul__queue_push(d, value, HAUL__ENTRY_TYPE(edge->tag), 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
 /* Follows the pointers of an object. If *next is 0, it becomes the first new target; others go to

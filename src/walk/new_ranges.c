@@ -74,14 +74,13 @@ int haul__list_apart(haul__discovery *d, uintptr_t address, const haul__met_type
 {
     const haul__walk *walk = met->walk;
     haul__listing *listing = d->listing;
-    haul__new_range *last =
-        listing->last ? &listing->list.at[listing->list.count - 1] : NULL;
+    haul__new_range *last = listing->last ? &listing->list.at[listing->list.count - 1] : NULL;
     const uintptr_t apart = address - listing->last;
     const size_t padding = padding_of(walk, walk->extent, address + walk->extent);
     haul__new_range *range;
     listing->unclear += padding != 0; /* the walk has asked for the object alone */
-    if (last && met->type == listing->last_type && last->times == 1 && !padding &&
-        !last->padding && apart >= last->bytes && apart < FAR_APART) {
+    if (last && met->type == listing->last_type && last->times == 1 && !padding && !last->padding &&
+        apart >= last->bytes && apart < FAR_APART) {
         last->times = 2;
         last->apart = apart;
         listing->next = address + apart;

@@ -386,7 +386,8 @@ static void put_row(haul__present *table, random_source *random, whole_row *row)
     const int is_device = (int)random_below(random, 2);
     int i;
     row->bytes = 1 + (size_t)random_below(random, random_below(random, 4) ? 120 : 2000);
-    row->distance = row->bytes + (size_t)random_below(random, 2) * (size_t)random_below(random, 600);
+    row->distance =
+        row->bytes + (size_t)random_below(random, 2) * (size_t)random_below(random, 600);
     row->at = (size_t)random_below(random, SPAN);
     for (row->count = 0; row->count < ROW_MOST; row->count++) {
         const size_t at = row->at + (size_t)row->count * row->distance;
@@ -447,7 +448,8 @@ TEST(environment_table, rows_come_together_and_go_as_they_came_or_in_parts)
         for (i = 0; i < ROWS && !rows[i].is_there; i++)
             ;
         if (i == ROWS) /* deltas change while no row is there */
-            step = random_below(&random, 4) ? (uintptr_t)random_below(&random, 0x8000) : 0x10000001u;
+            step =
+                random_below(&random, 4) ? (uintptr_t)random_below(&random, 0x8000) : 0x10000001u;
         row->first = (int)(row - rows) * ROW_MOST;
         if (!row->is_there) {
             put_row(&table, &random, row);
