@@ -49,7 +49,7 @@ static void set_whole(haul__page_entry *entry, uintptr_t delta, uint32_t group)
     row.delta = delta;
     row.group = group;
     haul__present_set_row(entry, &row);
-    HAUL__SET(entry->word, HAUL__PRESENT_ROW | HAUL__PRESENT_ROW_GOES_ON);
+    HAUL__STORE(entry->word, HAUL__PRESENT_ROW | HAUL__PRESENT_ROW_GOES_ON);
 }
 
 static int add_piece(haul__present *table, haul__page_entry *entry, const haul__page_piece *one)
@@ -63,7 +63,7 @@ static int add_piece(haul__present *table, haul__page_entry *entry, const haul__
          at > 0 && haul__first_of(p->pieces[at - 1].place) > haul__first_of(one->place); at--)
         haul__present_put(p, at, &p->pieces[at - 1]);
     haul__present_put(p, at, one);
-    HAUL__SET(p->count, p->count + 1);
+    HAUL__STORE(p->count, p->count + 1);
     haul__present_index(entry, p);
     haul__present_end_change(table);
     return 1;
@@ -75,7 +75,7 @@ HAUL__HOT static void merge_pieces(haul__present_page *p, const haul__covered *r
 {
     uint32_t old = p->count, to = old + (uint32_t)count;
     size_t left = count;
-    HAUL__SET(p->count, to);
+    HAUL__STORE(p->count, to);
     while (left > 0) {
         const haul__page_piece one = piece_of(&ranges[left - 1], by_device, group);
         for (; old > 0 && haul__first_of(p->pieces[old - 1].place) > haul__first_of(one.place);
@@ -111,7 +111,7 @@ static void remove_piece(haul__present *table, haul__page_entry *entry, unsigned
     haul__present_begin_change(table);
     for (; i + 1 < p->count; i++)
         haul__present_put(p, i, &p->pieces[i + 1]);
-    HAUL__SET(p->count, p->count - 1);
+    HAUL__STORE(p->count, p->count - 1);
     haul__present_end_removal(table, entry);
     haul__present_end_change(table);
 }
@@ -134,7 +134,7 @@ static void remove_pieces(haul__present *table, haul__page_entry *entry,
         else
             haul__present_put(p, kept++, &p->pieces[i]);
     }
-    HAUL__SET(p->count, kept);
+    HAUL__STORE(p->count, kept);
     haul__present_end_removal(table, entry);
     haul__present_end_change(table);
 }
@@ -149,7 +149,7 @@ static void remove_until(haul__present *table, uintptr_t begin, uintptr_t end, u
         haul__page_entry *entry = haul__present_page_made(table, at);
         if (covers(begin, end, at)) {
             haul__present_begin_change(table);
-            HAUL__SET(entry->word, (uintptr_t)0);
+            HAUL__STORE(entry->word, (uintptr_t)0);
             haul__present_end_change(table);
         } else {
             remove_piece(table, entry, begin > at ? (unsigned)(begin - at) : 0);

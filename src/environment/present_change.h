@@ -7,18 +7,18 @@
 #include "environment/present_records.h"
 
 /* Stores what readers may be reading. */
-#define HAUL__SET(place, value) haul__atomic_store(&(place), value)
+#define HAUL__STORE(place, value) haul__atomic_store(&(place), value)
 
 /* All stores release, so no reader sees a change before the odd version, or the even one before the
  * change. */
 HAUL__INLINE void haul__present_begin_change(haul__present *table)
 {
-    HAUL__SET(table->version, table->version + 1);
+    HAUL__STORE(table->version, table->version + 1);
 }
 
 HAUL__INLINE void haul__present_end_change(haul__present *table)
 {
-    HAUL__SET(table->version, table->version + 1);
+    HAUL__STORE(table->version, table->version + 1);
 }
 
 HAUL__INLINE uintptr_t haul__present_begin_of(const haul__covered *range, int by_device)
@@ -28,19 +28,19 @@ HAUL__INLINE uintptr_t haul__present_begin_of(const haul__covered *range, int by
 
 HAUL__INLINE void haul__present_put(haul__present_page *p, uint32_t at, const haul__page_piece *one)
 {
-    HAUL__SET(p->pieces[at].delta, one->delta);
-    HAUL__SET(p->pieces[at].place, one->place);
-    HAUL__SET(p->pieces[at].group, one->group);
+    HAUL__STORE(p->pieces[at].delta, one->delta);
+    HAUL__STORE(p->pieces[at].place, one->place);
+    HAUL__STORE(p->pieces[at].group, one->group);
 }
 
 HAUL__INLINE void haul__present_set_row(haul__page_entry *entry, const haul__page_row *row)
 {
-    HAUL__SET(entry->as.row.delta, row->delta);
-    HAUL__SET(entry->as.row.group, row->group);
-    HAUL__SET(entry->as.row.shape, row->shape);
-    HAUL__SET(entry->as.row.inverse, row->inverse);
-    HAUL__SET(entry->as.row.begin, row->begin);
-    HAUL__SET(entry->as.row.step, row->step);
+    HAUL__STORE(entry->as.row.delta, row->delta);
+    HAUL__STORE(entry->as.row.group, row->group);
+    HAUL__STORE(entry->as.row.shape, row->shape);
+    HAUL__STORE(entry->as.row.inverse, row->inverse);
+    HAUL__STORE(entry->as.row.begin, row->begin);
+    HAUL__STORE(entry->as.row.step, row->step);
 }
 
 /* Does its record leave the pieces to the row? */

@@ -61,7 +61,7 @@ HAUL__HOT static void merge_even(haul__present_page *p, const haul__even *even,
     haul__page_piece one;
     one.group = even->group;
     one.delta = even->delta + (part->first + left - 1) * even->step;
-    HAUL__SET(p->count, to);
+    HAUL__STORE(p->count, to);
     for (; left > 0; left--, begin -= (int32_t)even->stride, one.delta -= even->step, goes_on = 0) {
         one.place = haul__place_in_page(begin, even->bytes, goes_on);
         for (; old > 0 && haul__first_of(p->pieces[old - 1].place) > haul__first_of(one.place);
@@ -81,8 +81,8 @@ static int add_part(haul__present *table, haul__page_entry *entry, const haul__e
     haul__present_begin_change(table);
     if (p->count == 0 && haul__present_row_of(even, part, &row)) {
         haul__present_set_row(entry, &row);
-        HAUL__SET(entry->word, (uintptr_t)p | HAUL__PRESENT_ROW |
-                                   (part->goes_on ? HAUL__PRESENT_ROW_GOES_ON : 0));
+        HAUL__STORE(entry->word, (uintptr_t)p | HAUL__PRESENT_ROW |
+                                     (part->goes_on ? HAUL__PRESENT_ROW_GOES_ON : 0));
     } else {
         merge_even(p, even, part);
         haul__present_index(entry, p);
@@ -108,7 +108,7 @@ static void remove_part(haul__present *table, haul__page_entry *entry, const hau
             haul__present_put(p, kept++, &p->pieces[i]);
         }
     }
-    HAUL__SET(p->count, kept);
+    HAUL__STORE(p->count, kept);
     haul__present_end_removal(table, entry);
     haul__present_end_change(table);
 }

@@ -84,7 +84,7 @@ void *haul__present_take(haul__present *table, haul__fresh *fresh, unsigned clas
 
 void haul__present_give_back(haul__present *table, void *record, unsigned class)
 {
-    HAUL__SET(*(uintptr_t *)record, table->free[class]);
+    HAUL__STORE(*(uintptr_t *)record, table->free[class]);
     table->free[class] = (uintptr_t)record;
 }
 
@@ -122,7 +122,7 @@ static haul__directory *grow(haul__present *table)
             made->used++;
         }
     }
-    HAUL__SET(table->directory, (uintptr_t)made);
+    HAUL__STORE(table->directory, (uintptr_t)made);
     haul__present_end_change(table);
     return made;
 }
@@ -149,9 +149,9 @@ static haul__page_entry *find_pages(haul__present *table, uintptr_t address)
     at = &directory->slots[haul__present_slot_of(directory, block)];
     haul__present_begin_change(table);
     for (i = 0; i < HAUL__PRESENT_PAGES; i++)
-        HAUL__SET(pages[i].word, (uintptr_t)0);
-    HAUL__SET(at->pages, (uintptr_t)pages);
-    HAUL__SET(at->block, block);
+        HAUL__STORE(pages[i].word, (uintptr_t)0);
+    HAUL__STORE(at->pages, (uintptr_t)pages);
+    HAUL__STORE(at->block, block);
     haul__present_end_change(table);
     directory->used++;
     return pages;

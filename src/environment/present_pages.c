@@ -1,7 +1,7 @@
 /* Pages of a present table: their records and entries (present_records.h).
  *
- * An entry is written anew by its record. Only a row that came to an empty page has no pieces in its
- * record, until others come or some of it leaves.
+ * An entry is written anew by its record. Only a row that came to an empty page has no pieces in
+ * its record, until others come or some of it leaves.
  */
 #include "environment/present_change.h"
 
@@ -35,8 +35,8 @@ static void set_bits(haul__page_entry *entry, const haul__page_bits *bits)
 {
     unsigned part;
     for (part = 0; part < HAUL__PRESENT_PARTS; part++) {
-        HAUL__SET(entry->as.bits.of[part], bits->of[part]);
-        HAUL__SET(entry->as.bits.before[part], bits->before[part]);
+        HAUL__STORE(entry->as.bits.of[part], bits->of[part]);
+        HAUL__STORE(entry->as.bits.before[part], bits->before[part]);
     }
 }
 
@@ -53,7 +53,7 @@ void haul__present_index(haul__page_entry *entry, const haul__present_page *p)
         flags = 0;
         set_bits(entry, &bits);
     }
-    HAUL__SET(entry->word, (uintptr_t)p | flags);
+    HAUL__STORE(entry->word, (uintptr_t)p | flags);
 }
 
 void haul__present_write(haul__present *table, haul__page_entry *entry)
@@ -67,7 +67,7 @@ void haul__present_write(haul__present *table, haul__page_entry *entry)
             &entry->as.row, (entry->word & HAUL__PRESENT_ROW_GOES_ON) != 0, i);
         haul__present_put(p, i, &one);
     }
-    HAUL__SET(p->count, count);
+    HAUL__STORE(p->count, count);
     haul__present_end_change(table);
 }
 
@@ -87,13 +87,13 @@ haul__present_page *haul__present_with_room(haul__present *table, haul__page_ent
     if (!made)
         return NULL;
     haul__present_begin_change(table);
-    HAUL__SET(made->count, old ? old->count : 0);
-    HAUL__SET(made->class, class);
+    HAUL__STORE(made->count, old ? old->count : 0);
+    HAUL__STORE(made->class, class);
     for (i = 0; i < made->count; i++)
         haul__present_put(made, i, &old->pieces[i]);
     /* an empty record is searched: its entry has no bits yet */
-    HAUL__SET(entry->word,
-              (uintptr_t)made | (old ? entry->word & HAUL__PRESENT_FLAGS : HAUL__PRESENT_CROWDED));
+    HAUL__STORE(entry->word, (uintptr_t)made |
+                                 (old ? entry->word & HAUL__PRESENT_FLAGS : HAUL__PRESENT_CROWDED));
     if (old)
         haul__present_give_back(table, old, old->class);
     haul__present_end_change(table);
@@ -106,7 +106,7 @@ void haul__present_end_removal(haul__present *table, haul__page_entry *entry)
     if (p->count) {
         haul__present_index(entry, p);
     } else {
-        HAUL__SET(entry->word, (uintptr_t)0);
+        HAUL__STORE(entry->word, (uintptr_t)0);
         haul__present_give_back(table, p, p->class);
     }
 }

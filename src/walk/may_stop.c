@@ -1,7 +1,9 @@
 /* Pointers to one simple object, in a walk that stops at what has a copy elsewhere.
  *
  * Most pointers of nodes are such. Unless the object has a copy, it is marked in line, as in a walk
- * that does not stop, and its range is listed.
+ * that does not stop, and its range is listed. An answer about one object tells of its page, too
+ * (map/elsewhere.h), so most objects that are absent need no question. In a list, the one object
+ * that waits is visited at once.
  */
 #include "walk/may_stop.h"
 #include "walk/mark_inline.h"
@@ -13,8 +15,8 @@ HAUL__INLINE size_t bytes_of(const haul__met_type *met)
     return met->walk->true_upper - met->walk->true_lower;
 }
 
-HAUL__INLINE int is_clear(const haul__surroundings *around, uintptr_t value,
-                          const haul__met_type *met)
+HAUL__INLINE int is_told_clear(const haul__surroundings *around, uintptr_t value,
+                               const haul__met_type *met)
 {
     return around && haul__is_clear_around(around, value + met->walk->true_lower, bytes_of(met));
 }
@@ -43,7 +45,7 @@ static HAUL__NOINLINE haul_status find_asked(haul__discovery *d, uintptr_t value
     const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(edge->tag)];
     if (meeting != HAUL__HERE) /* it asks again, and fails */
         return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
-    return find(d, value, edge, met, is_clear(d->found->elsewhere->around, value, met), fresh);
+    return find(d, value, edge, met, is_told_clear(d->found->elsewhere->around, value, met), fresh);
 }
 
 /* Finds the object, unless the walk stops there. */
@@ -56,7 +58,7 @@ HAUL__INLINE haul_status follow(haul__discovery *d, uintptr_t value, const haul_
     *fresh = 0;
     if (HAUL__TOO_HIGH(value))
         return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
-    if (HAUL__LIKELY(is_clear(elsewhere->around, value, met)))
+    if (HAUL__LIKELY(is_told_clear(elsewhere->around, value, met)))
         return find(d, value, edge, met, 1, fresh);
     meeting = elsewhere->meet(elsewhere->user, value + met->walk->true_lower, bytes_of(met));
     return HAUL__LIKELY(meeting == HAUL__WHOLE) ? HAUL_OK

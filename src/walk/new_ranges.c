@@ -1,6 +1,7 @@
 /* The ranges that a discovery finds.
  *
  * A range that brings no new byte lies in others, so it is not listed. Those that are may overlap.
+ * Nodes are often found in order of address, at equal distances: such a row is one record.
  */
 #include "walk/new_ranges.h"
 #include "walk/met_types.h"
