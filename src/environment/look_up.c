@@ -212,6 +212,8 @@ static HAUL__NOINLINE haul__meeting meet(haul_environment *e, uintptr_t address,
     haul__found_range found;
     uintptr_t end;
     look_around(e, address);
+    if (haul__is_clear_around(&e->around, address, bytes))
+        return HAUL__HERE;
     if (!haul__present_find_held(&e->host, address, &found))
         return haul__others_copy(e, address, bytes) ? HAUL__WHOLE : HAUL__HERE;
     end = found.end;

@@ -24,7 +24,7 @@ static haul_status list(haul__discovery *d, const haul__new_range *range)
     if (!added)
         return HAUL_ERROR_MEMORY;
     *added = *range;
-    d->listing->last = d->listing->next = 0;
+    d->listing->before = d->listing->last = d->listing->next = 0;
     d->listing->unclear += !is_clear(d, range);
     return HAUL_OK;
 }
@@ -71,20 +71,31 @@ haul_status haul__list_entry(haul__discovery *d, const haul__entry *entry)
     return status;
 }
 
+/* Does the object make a row of the last two? By chance, three seldom are one. */
+static int is_third(const haul__listing *listing, uintptr_t address, const haul__met_type *met)
+{
+    const uintptr_t apart = address - listing->last;
+    const haul__new_range *last;
+    if (!listing->before || apart != listing->last - listing->before ||
+        met->type != listing->last_type || apart >= FAR_APART)
+        return 0;
+    last = &listing->list.at[listing->list.count - 1];
+    return apart >= last->bytes && !last[0].padding && !last[-1].padding;
+}
+
 int haul__list_apart(haul__discovery *d, uintptr_t address, const haul__met_type *met)
 {
     const haul__walk *walk = met->walk;
     haul__listing *listing = d->listing;
-    haul__new_range *last = listing->last ? &listing->list.at[listing->list.count - 1] : NULL;
-    const uintptr_t apart = address - listing->last;
     const size_t padding = padding_of(walk, walk->extent, address + walk->extent);
     haul__new_range *range;
     listing->unclear += padding != 0; /* the walk has asked for the object alone */
-    if (last && met->type == listing->last_type && last->times == 1 && !padding && !last->padding &&
-        apart >= last->bytes && apart < FAR_APART) {
-        last->times = 2;
-        last->apart = apart;
-        listing->next = address + apart;
+    if (!padding && is_third(listing, address, met)) {
+        range = &listing->list.at[--listing->list.count - 1];
+        range->times = 3;
+        range->apart = address - listing->last;
+        listing->next = address + range->apart;
+        listing->before = listing->last = 0;
         return 1;
     }
     range = HAUL__LIST_ADD(d->allocator, &listing->list);
@@ -97,6 +108,7 @@ int haul__list_apart(haul__discovery *d, uintptr_t address, const haul__met_type
     range->count = 1;
     range->times = 1;
     range->apart = 0;
+    listing->before = met->type == listing->last_type ? listing->last : 0;
     listing->last = address;
     listing->next = 0;
     listing->last_type = met->type;

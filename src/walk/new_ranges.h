@@ -20,9 +20,9 @@ typedef struct haul__new_range {
 typedef struct haul__listing {
     HAUL__LIST(haul__new_range) list;
     size_t unclear; /* ranges that the walk has not asked about byte by byte (map/elsewhere.h) */
-    /* the object that was listed last by haul__list_one, and the next one of an even row, with its
-     * type; 0: there is none */
-    uintptr_t last, next;
+    /* Of haul__list_one: the object that was listed last, and the one before it, both alone; the
+     * next one of a row; all of one type. 0: there is none. */
+    uintptr_t before, last, next;
     const haul_type *last_type;
     haul__slot_filter *is_wanted; /* NULL: all pointers are followed, and ranges are listed */
     void *user;
