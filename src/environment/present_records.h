@@ -1,5 +1,5 @@
-/* The records of a present table, for the two files that know them: present.c, which changes them,
- * and present_look_up.c.
+/* The records of a present table, for the files that know them: those that change them
+ * (present_change.h), and present_look_up.c.
  *
  *   directory   a hash of the 64 KiB blocks that hold ranges
  *   block       an entry for each of its 16 pages

@@ -10,11 +10,13 @@ typedef struct even {
     int64_t value;
 } even;
 
-/* As large as two. */
+/* As large as two, whatever the size of a pointer. */
 typedef struct wide {
     struct even *to;
-    int64_t values[7];
+    char values[2 * sizeof(even) - sizeof(struct even *)];
 } wide;
+
+typedef char wide_is_as_large_as_two[sizeof(wide) == 2 * sizeof(even) ? 1 : -1];
 
 static haul_type *even_type, *wide_type;
 static const haul_field even_fields[] = {
@@ -26,10 +28,22 @@ static const haul_field wide_fields[] = { HAUL_OBJECT(wide, to, &even_type) };
 
 /* Five pages and more, from the beginning of a page on, or of the next one. */
 enum { EVENS = 660, ROOTS = 12, ROUNDS = LARGE(400, 60) };
-static char memory[EVENS * sizeof(even) + 2 * 4096];
+enum { FARTHEST = 3 * sizeof(void *) }; /* between two */
+static char memory[EVENS * (sizeof(even) + FARTHEST) + 2 * 4096];
 static even *evens;
+static size_t distance; /* from one to the next; they are an array, or less dense than one */
 
-static void start_evens(size_t from)
+static even *even_at(int i)
+{
+    return (even *)(void *)((char *)evens + (size_t)i * distance);
+}
+
+static int number_of(const even *one)
+{
+    return (int)((size_t)((const char *)one - (const char *)evens) / distance);
+}
+
+static void start_evens(size_t from, size_t gap)
 {
     start();
     even_type = TYPE_NEW(even, even_fields);
@@ -38,6 +52,7 @@ static void start_evens(size_t from)
     CHECK_STATUS(haul_type_commit(wide_type), HAUL_OK);
     memset(memory, 0, sizeof memory);
     evens = (even *)(void *)(memory + (4096 - (uintptr_t)memory % 4096) + from);
+    distance = sizeof(even) + gap;
 }
 
 static void finish_evens(void)
@@ -67,27 +82,27 @@ static void check_evens(void)
     static evens_there t;
     int i;
     for (i = 0; i < EVENS; i++)
-        t.at[i] = haul_environment_device_pointer(env, &evens[i].value);
+        t.at[i] = haul_environment_device_pointer(env, &even_at(i)->value);
     for (i = 0; i < EVENS; i++) {
         if (!t.at[i])
             continue;
-        t.at[i] = haul_environment_device_pointer(env, &evens[i]);
-        CHECK_PTR(haul_environment_host_pointer(env, t.at[i]), &evens[i]);
-        CHECK_EQ(haul_environment_presence(env, &evens[i], sizeof evens[i]), HAUL_PRESENT);
+        t.at[i] = haul_environment_device_pointer(env, even_at(i));
+        CHECK_PTR(haul_environment_host_pointer(env, t.at[i]), even_at(i));
+        CHECK_EQ(haul_environment_presence(env, even_at(i), sizeof(even)), HAUL_PRESENT);
     }
     CHECK_STATUS(haul_host_launch(device, copy_evens, &t), HAUL_OK);
     for (i = 0; i < EVENS; i++) {
         if (!t.at[i])
             continue;
-        CHECK_EQ(t.seen[i].value, evens[i].value);
-        CHECK_PTR(t.seen[i].next, evens[i].next ? t.at[evens[i].next - evens] : NULL);
-        CHECK_PTR(t.seen[i].other, evens[i].other ? t.at[evens[i].other - evens] : NULL);
+        CHECK_EQ(t.seen[i].value, even_at(i)->value);
+        CHECK_PTR(t.seen[i].next, even_at(i)->next ? t.at[number_of(even_at(i)->next)] : NULL);
+        CHECK_PTR(t.seen[i].other, even_at(i)->other ? t.at[number_of(even_at(i)->other)] : NULL);
     }
 }
 
 static int is_absent(int i)
 {
-    return haul_environment_presence(env, &evens[i], sizeof evens[i]) == HAUL_ABSENT;
+    return haul_environment_presence(env, even_at(i), sizeof(even)) == HAUL_ABSENT;
 }
 
 /* Links absent evens at one distance, from anywhere on, and lets some lead to others that are
@@ -102,52 +117,63 @@ static int link_evens(random_source *random, int64_t *value)
         int beside = i + back;
         if (!is_absent(i) || random_below(random, 60) == 0)
             break;
-        evens[i].value = ++*value;
-        evens[i].next = evens[i].other = NULL;
+        even_at(i)->value = ++*value;
+        even_at(i)->next = even_at(i)->other = NULL;
         if (last >= 0)
-            evens[last].next = &evens[i];
+            even_at(last)->next = even_at(i);
         if (beside >= 0 && beside < EVENS && !is_absent(beside) && random_below(random, 4))
-            evens[i].other = &evens[beside];
+            even_at(i)->other = even_at(beside);
         last = i;
     }
     if (last < 0)
         return -1;
     for (; i >= 0 && i < EVENS && random_below(random, 3); i -= stride + 1) {
-        if (!is_absent(i) || evens[i].value > *value - EVENS / 2)
+        if (!is_absent(i) || even_at(i)->value > *value - EVENS / 2)
             continue;
-        evens[i].value = *value;
-        evens[i].next = evens[i].other = NULL;
-        evens[last].other = &evens[i];
+        even_at(i)->value = *value;
+        even_at(i)->next = even_at(i)->other = NULL;
+        even_at(last)->other = even_at(i);
         last = i;
     }
     return first;
 }
 
+/* A new list, or the rest of one that is present. */
+static int choose_root(random_source *random, int64_t *value)
+{
+    const int i = (int)random_below(random, EVENS);
+    return is_absent(i) || random_below(random, 2) ? link_evens(random, value) : i;
+}
+
 TEST(environment_even, rows_come_and_go_beside_others_and_over_one_another)
 {
     random_source random = random_start("rows of an environment");
-    int roots[ROOTS], round, i;
+    int roots[ROOTS], round, i, cuts = 0;
     int64_t value = EVENS;
-    start_evens((size_t)random_below(&random, 2) * 2048 + (size_t)random_below(&random, 2) * 16);
+    start_evens(random_below(&random, 2) * 2048 + random_below(&random, 4) * sizeof(void *),
+                random_below(&random, 2) * random_below(&random, 4) * sizeof(void *));
     for (i = 0; i < ROOTS; i++)
         roots[i] = -1;
     for (round = 0; round < ROUNDS; round++) {
         i = (int)random_below(&random, ROOTS);
         if (roots[i] >= 0) {
-            CHECK_STATUS(haul_environment_exit(env, &evens[roots[i]], NULL, NULL), HAUL_OK);
+            const haul_environment_info before = info();
+            CHECK_STATUS(haul_environment_exit(env, even_at(roots[i]), NULL, NULL), HAUL_OK);
+            cuts += info().groups == before.groups && info().ranges < before.ranges;
             roots[i] = -1;
         } else {
-            roots[i] = link_evens(&random, &value);
+            roots[i] = choose_root(&random, &value);
             if (roots[i] >= 0)
                 CHECK_STATUS(
-                    haul_environment_enter(env, &evens[roots[i]], even_type, 1, NULL, NULL),
+                    haul_environment_enter(env, even_at(roots[i]), even_type, 1, NULL, NULL),
                     HAUL_OK);
         }
         check_evens();
     }
     for (i = 0; i < ROOTS; i++)
         if (roots[i] >= 0)
-            CHECK_STATUS(haul_environment_exit(env, &evens[roots[i]], NULL, NULL), HAUL_OK);
+            CHECK_STATUS(haul_environment_exit(env, even_at(roots[i]), NULL, NULL), HAUL_OK);
+    CHECK(cuts >= ROUNDS / 100); /* rows went in parts */
     CHECK_EQ(info().groups, 0);
     CHECK_EQ(info().ranges, 0);
     CHECK_EQ(info().bytes, 0);
@@ -159,7 +185,7 @@ TEST(environment_even, rows_come_and_go_beside_others_and_over_one_another)
 TEST(environment_even, rows_of_one_enter_may_lie_in_one_anothers_gaps)
 {
     int i;
-    start_evens(0);
+    start_evens(0, 0);
     for (i = 0; i < 300; i++) {
         evens[i].value = i;
         evens[i].next = i + 3 < 300 ? &evens[i + 3] : i % 3 < 2 ? &evens[i % 3 + 1] : NULL;
@@ -188,7 +214,7 @@ TEST(environment_even, rows_of_one_enter_may_lie_in_one_anothers_gaps)
 TEST(environment_even, an_object_in_a_gap_of_a_row_must_end_there)
 {
     int i;
-    start_evens(0);
+    start_evens(0, 0);
     for (i = 0; i < EVENS - 4; i += 4)
         evens[i].next = &evens[i + 4];
     CHECK_STATUS(haul_environment_enter(env, &evens[0], even_type, 1, NULL, NULL), HAUL_OK);

@@ -454,8 +454,8 @@ TEST(environment_table, rows_come_together_and_go_as_they_came_or_in_parts)
         if (!row->is_there) {
             put_row(&table, &random, row);
         } else {
-            const int from = (int)random_below(&random, (uint64_t)row->count),
-                      to = from + (int)random_below(&random, (uint64_t)(row->count - from) + 1);
+            const int from = (int)random_below(&random, (size_t)row->count),
+                      to = from + (int)random_below(&random, (size_t)(row->count - from) + 1);
             if (random_below(&random, 2)) {
                 take_part(&table, &random, row, 0, row->count);
             } else {
