@@ -7,10 +7,10 @@
  *     back.copyout = 1;
  *     haul_environment_exit(e, mesh, &back, NULL);                 results return, memory goes
  *
- * An enter of a root makes everything that it reaches present: ranges of the host's memory that
- * have a copy on the device. What is present stays where it is and is not sent again. What is
- * absent is discovered, packed and sent in one transfer. Pointers lead from either to the other, as
- * on the host, in cycles too.
+ * An enter of a root makes what it reaches present: ranges of the host's memory that have a copy on
+ * the device. What is present stays where it is, is not sent again, and is not looked behind. What
+ * is absent is discovered, packed and sent in one transfer. Pointers lead from either to the other,
+ * as on the host, in cycles too.
  *
  * What one enter sends is a group: one piece of the device's memory. Its objects stay while the
  * root that it was found from is entered, and those that other roots lead to stay for these. So
@@ -76,9 +76,12 @@ typedef struct haul_enter_options {
  * discovers first writes the results of exits that are on their way, since it may read them. If the
  * device fails later, the contents on the device are undefined: exit and enter again.
  *
+ * What only pointers of present objects lead to stays absent: the host has changed these since they
+ * were sent, or a policy has left them out. Enter it as a root of its own, and attach the pointer.
+ *
  * A pointer of a present object that leads into the new group is written on the device if the walk
- * has stopped at that object, and is detached when its target has left. Other pointers of present
- * objects stay as they are.
+ * has stopped at that object, and is detached when its target has left. It needs no attach. Other
+ * pointers of present objects stay as they are.
  *
  * HAUL_ERROR_GRAPH: the root, or something that it reaches, overlaps a present object and reaches
  * out of it, so one of both would have to move; the record has the paths of both.

@@ -35,6 +35,9 @@ typedef struct pointer_lister {
     uintptr_t cell_at;
     uint32_t cell_group;
     uint64_t slots;
+    /* and its block; NULL: there is none, or it has no pointers */
+    const haul__map *block_map;
+    const haul__block *block;
 } pointer_lister;
 
 /* The device's address of a byte of the group; 0: it is none. The group's map tells both at once,
@@ -70,13 +73,15 @@ static int list_pointer(const pointer_lister *l, uintptr_t slot, const haul__sto
 /* Reads the pointers of a cell of another group. */
 static void read_cell(pointer_lister *l, uint32_t group, uintptr_t at)
 {
-    const haul__map *map = &haul__plan_found(l->e->groups.at[group]->shipment->plan)->map;
-    const haul__block *block = haul__map_find(map, at);
+    if (group != l->cell_group || (at ^ l->cell_at) >> HAUL__BLOCK_SHIFT || !l->block_map) {
+        l->block_map = &haul__plan_found(l->e->groups.at[group]->shipment->plan)->map;
+        l->block = haul__map_find(l->block_map, at);
+        if (l->block && l->block->form == HAUL__FULL)
+            l->block = NULL;
+    }
     l->cell_at = at;
     l->cell_group = group;
-    l->slots = block && block->form != HAUL__FULL
-                   ? haul__placed_slots(map, block, haul__cell_number(at))
-                   : 0;
+    l->slots = l->block ? haul__placed_slots(l->block_map, l->block, haul__cell_number(at)) : 0;
 }
 
 /* Lists the pointers of a range of another group. */

@@ -65,6 +65,7 @@ static haul_status make(haul_device *device, haul_environment **made)
     e->elsewhere.user = e;
     e->elsewhere.meet = haul__environment_meet;
     e->elsewhere.copy_of = haul__environment_copy_of;
+    e->elsewhere.around = &e->around;
     haul__device_hold(device);
     haul__context_hold(context);
     *made = e;

@@ -184,11 +184,12 @@ static uintptr_t copy_of_any(void *user, uintptr_t address)
 }
 
 static haul_status take_none(void *user, struct haul__new_range *ranges, size_t count,
-                             uintptr_t *wrong)
+                             int are_clear, uintptr_t *wrong)
 {
     (void)user;
     (void)ranges;
     (void)count;
+    (void)are_clear;
     (void)wrong;
     return HAUL_OK;
 }
@@ -223,7 +224,7 @@ static haul_status plan_under(haul_environment *e, const haul_root *root,
 static haul_status bring_under(haul_environment *e, uint32_t first, const haul_root *root,
                                const haul_async *async)
 {
-    const haul__elsewhere others = { e, meet_others, copy_of_any };
+    const haul__elsewhere others = { e, meet_others, copy_of_any, NULL };
     haul_plan *plan;
     haul_status status = plan_under(e, root, &others, &plan);
     if (status != HAUL_OK)

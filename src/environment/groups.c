@@ -79,6 +79,38 @@ static int make_room(const haul_allocator *allocator, haul__sent_group *group, s
                          sizeof *group->objects.at);
 }
 
+/* Takes the further ones of several ranges, which overlap no other. */
+static void take_row(haul__sent_group *group, const haul__new_range *row)
+{
+    haul__covered *range = &group->ranges.at[group->ranges.count];
+    haul__typed *object = &group->objects.at[group->objects.count];
+    uintptr_t begin = row->begin;
+    size_t i;
+    const size_t lower = row->type ? haul__type_walk(row->type)->true_lower : 0;
+    for (i = 1; i < row->times; i++) {
+        begin += row->apart;
+        range->begin = begin;
+        range->bytes = row->bytes;
+        range++->device = 0;
+    }
+    group->ranges.count += row->times - 1;
+    if (!row->type)
+        return;
+    begin = row->begin - lower;
+    for (i = 1; i < row->times; i++) {
+        begin += row->apart;
+        object->begin = begin;
+        object->count = 1;
+        object++->type = row->type;
+    }
+    group->objects.count += row->times - 1;
+}
+
+static uintptr_t end_of(const haul__new_range *range)
+{
+    return range->begin + (range->times - 1) * range->apart + range->bytes;
+}
+
 /* Takes sorted ranges. Those that overlap become one: their distances are kept, so they have one
  * place. */
 static void take_sorted(haul__sent_group *group, const haul__new_range *ranges, size_t count)
@@ -97,25 +129,57 @@ static void take_sorted(haul__sent_group *group, const haul__new_range *ranges, 
         last->begin = range->begin;
         last->bytes = range->bytes;
         last->device = range->padding;
+        if (range->times == 1)
+            continue;
+        take_row(group, range);
+        last = &group->ranges.at[group->ranges.count - 1];
+        listed = end_of(range);
     }
 }
 
-/* Takes the ranges, but refuses one that begins before a present one and reaches into it. */
-static haul_status take_ranges(void *user, haul__new_range *ranges, size_t count, uintptr_t *wrong)
+/* Does a row reach over the beginning of the range behind it, or of another one? */
+static int are_mixed(const haul__new_range *ranges, size_t count)
 {
-    const range_taker *t = user;
-    haul_environment *e = t->environment;
-    haul__sent_group *group = t->group;
-    uintptr_t there;
-    size_t clear;
-    if (!count)
-        return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
-                          "nothing of the root travels: its type or policy leaves all out");
-    haul__sort_by_address(&e->context->allocator, ranges, count, sizeof *ranges, is_before);
-    if (!make_room(&e->context->allocator, group, count))
+    uintptr_t row_end = 0, end = 0;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const uintptr_t range_end = end_of(&ranges[i]);
+        if (ranges[i].begin < row_end || (ranges[i].times > 1 && ranges[i].begin < end))
+            return 1;
+        row_end = ranges[i].times > 1 ? range_end : row_end;
+        end = range_end > end ? range_end : end;
+    }
+    return 0;
+}
+
+/* Takes all ranges one by one. */
+static haul_status take_singly(haul_environment *e, haul__sent_group *group,
+                               const haul__new_range *ranges, size_t count, size_t all)
+{
+    const haul_allocator *allocator = &e->context->allocator;
+    haul__new_range *single = haul__allocate(allocator, all * sizeof *single, HAUL__LINE);
+    size_t i, k, to = 0;
+    if (!single)
         return no_memory(e);
-    take_sorted(group, ranges, count);
-    clear = haul__present_count_clear(&e->host, group->ranges.at, group->ranges.count, &there);
+    for (i = 0; i < count; i++) {
+        for (k = 0; k < ranges[i].times; k++, to++) {
+            single[to] = ranges[i];
+            single[to].begin += k * ranges[i].apart;
+            single[to].times = 1;
+        }
+    }
+    haul__sort_by_address(allocator, single, all, sizeof *single, is_before);
+    take_sorted(group, single, all);
+    haul__release(allocator, single, all * sizeof *single);
+    return HAUL_OK;
+}
+
+/* Refuses a range that begins before a present one and reaches into it. */
+static haul_status check_clear(haul_environment *e, const haul__sent_group *group, uintptr_t *wrong)
+{
+    uintptr_t there;
+    const size_t clear =
+        haul__present_count_clear(&e->host, group->ranges.at, group->ranges.count, &there);
     if (clear == group->ranges.count)
         return HAUL_OK;
     e->reached_out = there;
@@ -124,6 +188,29 @@ static haul_status take_ranges(void *user, haul__new_range *ranges, size_t count
         &e->context->error, HAUL_ERROR_GRAPH,
         "%zu bytes reach into an object that is on the device already: the object cannot move",
         group->ranges.at[clear].bytes);
+}
+
+/* Takes the ranges. */
+static haul_status take_ranges(void *user, haul__new_range *ranges, size_t count, int are_clear,
+                               uintptr_t *wrong)
+{
+    const range_taker *t = user;
+    haul_environment *e = t->environment;
+    haul_status status = HAUL_OK;
+    size_t all = 0, i;
+    if (!count)
+        return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
+                          "nothing of the root travels: its type or policy leaves all out");
+    for (i = 0; i < count; i++)
+        all += ranges[i].times;
+    haul__sort_by_address(&e->context->allocator, ranges, count, sizeof *ranges, is_before);
+    if (!make_room(&e->context->allocator, t->group, all))
+        return no_memory(e);
+    if (all > count && are_mixed(ranges, count))
+        status = take_singly(e, t->group, ranges, count, all);
+    else
+        take_sorted(t->group, ranges, count);
+    return status == HAUL_OK && !are_clear ? check_clear(e, t->group, wrong) : status;
 }
 
 /* ---- Making one. */
@@ -176,19 +263,54 @@ static int list_stops(haul_environment *e, haul__sent_group *group)
     return has_memory;
 }
 
+/* How many ranges, from the first one on, are whole granules, lie in its block, and fill the arena
+ * from its place on: all that is live between them is theirs, so each place is the sum of the bytes
+ * before it. */
+HAUL__INLINE size_t count_tight(const haul__piece_seeker *seeker, const haul__covered *ranges,
+                                size_t count)
+{
+    const haul__block *block = seeker->block;
+    const uintptr_t block_end = (seeker->number + 1) << HAUL__BLOCK_SHIFT;
+    uintptr_t bytes = 0, last;
+    size_t n = 0;
+    if (!block || haul__has_masks(block))
+        return 0;
+    while (n < count && ranges[n].begin + ranges[n].bytes <= block_end && !ranges[n].device &&
+           (ranges[n].begin | ranges[n].bytes) % HAUL__GRANULE == 0)
+        bytes += ranges[n++].bytes;
+    if (n < 2)
+        return 0;
+    last = ranges[n - 1].begin + ranges[n - 1].bytes - 1;
+    return haul__is_placed(block, last) &&
+                   haul__place(block, last) - haul__place(block, ranges->begin) == bytes - 1
+               ? n
+               : 0;
+}
+
 /* Finds ranges on the device. Answers how many are in one piece there, up to the first that is
  * not. */
 HAUL__HOT static size_t seek_ranges(const haul_shipment *shipment, haul__covered *ranges,
                                     size_t count)
 {
     haul__piece_seeker seeker = { shipment->plan, NULL, 0 };
-    size_t i;
-    for (i = 0; i < count; i++) {
-        const uint64_t place =
+    uintptr_t counted = 0; /* the block whose ranges have been counted */
+    size_t i = 0, end;
+    while (i < count) {
+        uint64_t place =
             haul__seek_piece(&seeker, ranges[i].begin, ranges[i].bytes - ranges[i].device);
         if (!place)
             break;
-        ranges[i].device = (uintptr_t)(shipment->range.address + place);
+        place += shipment->range.address;
+        end = i + 1;
+        if (seeker.number != counted) {
+            counted = seeker.number;
+            end = i + count_tight(&seeker, ranges + i, count - i);
+            end = end > i ? end : i + 1;
+        }
+        for (; i < end; i++) {
+            ranges[i].device = (uintptr_t)place;
+            place += ranges[i].bytes;
+        }
     }
     return i;
 }
@@ -345,6 +467,7 @@ static void forget_stops(haul_environment *e)
     if (e->stops.count > 0)
         memset(e->known, 0, sizeof e->known);
     e->stops.count = 0;
+    e->around.bytes = 0;
 }
 
 void haul__group_hide(haul_environment *e, uint32_t number)

@@ -126,8 +126,8 @@ static size_t place_of(uintptr_t address)
 
 /* Notes a stop. Those that are known need no second note, unless a larger object begins there, too:
  * a struct with the address of its first member. */
-static int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
-                     const haul__found_range *found)
+HAUL__INLINE int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
+                           const haul__found_range *found)
 {
     haul__known_stop *known = &e->known[place_of(address)];
     haul__stop *stop;
@@ -154,11 +154,54 @@ uintptr_t haul__others_copy(const haul_environment *e, uintptr_t address, size_t
                           : 0;
 }
 
-haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
+/* Notes what the table tells of the page of an address: a row, or no range at all. Without a finder
+ * the rest of the page has no copy. */
+static void look_around(haul_environment *e, uintptr_t address)
 {
-    haul_environment *e = user;
+    const uintptr_t page_at = address & ~(HAUL__PRESENT_SPAN - 1);
+    const haul__page_entry *entry = haul__present_entry_held(&e->host, address);
+    const uintptr_t word = entry ? entry->word : 0;
+    haul__surroundings *s = &e->around;
+    memset(s, 0, sizeof *s);
+    if (e->others.find || (word && !(word & HAUL__PRESENT_ROW)))
+        return;
+    s->begin = page_at;
+    s->bytes = HAUL__PRESENT_SPAN;
+    if (!word)
+        return;
+    s->first = entry->as.row.begin;
+    s->count = haul__row_count(&entry->as.row);
+    s->each = haul__row_bytes(&entry->as.row);
+    s->stride = haul__row_stride(&entry->as.row);
+    s->inverse = entry->as.row.inverse;
+    e->row.delta = entry->as.row.delta;
+    e->row.step = (uintptr_t)(intptr_t)entry->as.row.step;
+    e->row.group = entry->as.row.group;
+}
+
+/* Does a row tell that all of a range has a copy? */
+HAUL__INLINE int is_in_row(const haul_environment *e, uintptr_t address, size_t bytes,
+                           haul__found_range *found)
+{
+    const haul__surroundings *s = &e->around;
+    const uintptr_t from = address - s->begin;
+    uint32_t i, in_range;
+    if (from >= s->bytes || bytes > s->bytes - from)
+        return 0;
+    i = haul__number_around(s, (uint32_t)from, &in_range);
+    found->delta = e->row.delta + i * e->row.step;
+    found->group = e->row.group;
+    return i < s->count && in_range < s->each && bytes <= s->each - in_range;
+}
+
+/* The general way. */
+static HAUL__NOINLINE haul__meeting meet(haul_environment *e, uintptr_t address, size_t bytes)
+{
     haul__found_range found;
     uintptr_t end;
+    look_around(e, address);
+    if (haul__is_clear_around(&e->around, address, bytes))
+        return HAUL__HERE;
     if (!haul__present_find_held(&e->host, address, &found))
         return haul__others_copy(e, address, bytes) ? HAUL__WHOLE : HAUL__HERE;
     end = found.end;
@@ -170,6 +213,17 @@ haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes
         e->reached_out = address;
         return HAUL__REACHES_OUT;
     }
+    return note_stop(e, address, bytes, &found) ? HAUL__WHOLE : HAUL__NOT_NOTED;
+}
+
+/* Most stops are told by a row. This way calls nothing. */
+haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
+{
+    haul_environment *e = user;
+    haul__found_range found;
+    if (HAUL__UNLIKELY(!is_in_row(e, address, bytes, &found) ||
+                       e->stops.count == e->stops.capacity))
+        return meet(e, address, bytes);
     return note_stop(e, address, bytes, &found) ? HAUL__WHOLE : HAUL__NOT_NOTED;
 }
 

@@ -142,8 +142,7 @@ int haul__present_find_on(const haul__present *table, uint32_t version, uintptr_
     return find_on(table, version, word, entry, address, found);
 }
 
-/* The entry of an address's page; NULL: there is none. Nobody changes the table meanwhile. */
-static const haul__page_entry *entry_held(haul__present *table, uintptr_t address)
+const haul__page_entry *haul__present_entry_held(haul__present *table, uintptr_t address)
 {
     const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
     const haul__directory *directory = (const haul__directory *)table->directory;
@@ -167,11 +166,28 @@ HAUL__HOT static int find_in_page(uintptr_t word, const haul__page_entry *entry,
 
 int haul__present_find_held(haul__present *table, uintptr_t address, haul__found_range *found)
 {
-    const haul__page_entry *entry = entry_held(table, address);
+    const haul__page_entry *entry = haul__present_entry_held(table, address);
     const uintptr_t word = entry ? entry->word : 0;
     if (word & HAUL__PRESENT_ROW)
         return haul__present_in_row(entry, word, address, found);
     return word && find_in_page(word, entry, address, found);
+}
+
+/* In a row whose pieces are not written, at that version. */
+HAUL__INLINE unsigned next_in_row(const haul__page_entry *entry, unsigned byte)
+{
+    const int begin = GET(entry->as.row.begin);
+    haul__page_row row;
+    unsigned x, i;
+    if ((int)byte < begin)
+        return (unsigned)begin;
+    row.shape = GET(entry->as.row.shape);
+    x = byte - (unsigned)begin;
+    i = (unsigned)((uint64_t)x * GET(entry->as.row.inverse) >> HAUL__PRESENT_INVERSE);
+    if (i < haul__row_count(&row) && x - i * haul__row_stride(&row) < haul__row_bytes(&row))
+        return byte;
+    return i + 1 < haul__row_count(&row) ? (unsigned)begin + (i + 1) * haul__row_stride(&row)
+                                         : (unsigned)HAUL__PRESENT_SPAN;
 }
 
 /* In the record of a page, at that version. */
@@ -199,7 +215,10 @@ static unsigned next_in_page(const haul__present *table, uint32_t version, uintp
     unsigned next = word ? byte : (unsigned)HAUL__PRESENT_SPAN;
     *has_changed_meanwhile = version & 1 || has_changed(table, version);
     if (!*has_changed_meanwhile && haul__present_record_of(word)) {
-        next = next_in_record(table, version, haul__present_record_of(word), byte);
+        const haul__present_page *p = haul__present_record_of(word);
+        next = word & HAUL__PRESENT_ROW && GET(p->count) == 0
+                   ? next_in_row(entry, byte)
+                   : next_in_record(table, version, p, byte);
         *has_changed_meanwhile = has_changed(table, version);
     }
     return next;
@@ -256,9 +275,9 @@ size_t haul__present_count_clear(haul__present *table, const haul__covered *rang
     size_t i = 0;
     while (i < count) {
         const uintptr_t begin = ranges[i].begin, end = begin + ranges[i].bytes;
-        const haul__page_entry *entry = entry_held(table, begin);
+        const haul__page_entry *entry = haul__present_entry_held(table, begin);
         const haul__present_page *p = entry ? haul__present_record_of(entry->word) : NULL;
-        const size_t clear = p ? count_clear(p, ranges + i, count - i) : 0;
+        const size_t clear = p && p->count ? count_clear(p, ranges + i, count - i) : 0;
         if (!clear) {
             *there = haul__present_next(table, begin, end);
             if (*there < end)

@@ -1,5 +1,5 @@
-/* The records of a present table, for the two files that know them: present.c, which changes them,
- * and present_look_up.c.
+/* The records of a present table, for the files that know them: those that change them
+ * (present_change.h), and present_look_up.c.
  *
  *   directory   a hash of the 64 KiB blocks that hold ranges
  *   block       an entry for each of its 16 pages
@@ -14,6 +14,9 @@
  * number of bits up to an address gives the range that could hold it: a look-up reads one line of
  * the record, too. Two ranges from malloc begin in two granules. If two begin in one, the page is
  * crowded, and its record is searched.
+ *
+ * Even ranges of an empty page are not written to its record before others come or some of them
+ * leave: of the device's addresses, nearly none ever are.
  *
  * Readers take no lock and write nothing here. A record that they read may be given to other ranges
  * meanwhile. So memory is kept until the table closes, and a version is odd while records change. A
@@ -59,7 +62,7 @@ typedef struct haul__page_piece {
 
 /* The record of a page. */
 typedef struct haul__present_page {
-    uint32_t count;
+    uint32_t count; /* of pieces; 0, of a row: they are not written, but have room */
     uint32_t class; /* of its memory: that gives the room for pieces */
     uint64_t unused;
     haul__page_piece pieces[];
@@ -106,8 +109,57 @@ HAUL__INLINE size_t haul__present_slot_of(const haul__directory *directory, uint
     return at;
 }
 
+/* Ranges of a list, of equal bytes at equal distances on both sides. */
+typedef struct haul__even {
+    uintptr_t begin; /* of the first range, on the table's side */
+    size_t bytes, stride, count;
+    uintptr_t delta, step; /* of the first range; from its delta to that of the next one */
+    uint32_t group;
+} haul__even;
+
+/* Those of them that have bytes in a page. */
+typedef struct haul__even_part {
+    size_t first; /* their first one */
+    uint32_t count;
+    int32_t begin; /* where it begins, from the beginning of the page */
+    int goes_on;   /* the last one ends in a later page */
+} haul__even_part;
+
 /* present_row.c: describes the pieces of a page; 0: they are no row. */
 int haul__present_row(const haul__page_piece *pieces, uint32_t count, haul__page_row *row);
+/* Describes even ranges in a page; 0: they are too many, or too far apart on the other side. */
+int haul__present_row_of(const haul__even *ranges, const haul__even_part *part,
+                         haul__page_row *row);
+/* Piece i of a page that a row describes. `goes_on`: its last one does. */
+haul__page_piece haul__present_piece_of(const haul__page_row *row, int goes_on, uint32_t i);
+
+/* The place of a piece by its range's begin, from the beginning of the page. */
+HAUL__INLINE uint32_t haul__place_in_page(int32_t begin, size_t bytes, int goes_on)
+{
+    const int32_t span = (int32_t)HAUL__PRESENT_SPAN, end = begin + (int32_t)bytes;
+    return (uint32_t)(begin < 0 ? 0 : begin) |
+           (uint32_t)(end > span ? span - 1 : end - 1) << HAUL__PRESENT_LAST |
+           (begin < 0 ? HAUL__PRESENT_BEGUN : 0) | (goes_on ? HAUL__PRESENT_GOES_ON : 0);
+}
+
+HAUL__INLINE unsigned haul__row_bytes(const haul__page_row *row)
+{
+    return (row->shape & (uint32_t)(HAUL__PRESENT_SPAN - 1)) + 1;
+}
+
+HAUL__INLINE unsigned haul__row_stride(const haul__page_row *row)
+{
+    return row->shape >> HAUL__PRESENT_STRIDE & (uint32_t)(HAUL__PRESENT_SPAN - 1);
+}
+
+HAUL__INLINE uint32_t haul__row_count(const haul__page_row *row)
+{
+    return (row->shape >> HAUL__PRESENT_COUNT) + 1;
+}
+
+/* present_look_up.c: the entry of an address's page; NULL: there is none. For the thread that may
+ * change the table. */
+const haul__page_entry *haul__present_entry_held(haul__present *table, uintptr_t address);
 
 HAUL__INLINE size_t haul__present_page_of(uintptr_t address)
 {

@@ -66,6 +66,18 @@ static int are_amid_in_row(const row *r, const haul__page_piece *pieces, uint32_
     return count < 3 || is_in_row(r, &pieces[1], 1);
 }
 
+static void describe(const row *r, uint32_t count, uint32_t group, haul__page_row *to)
+{
+    to->delta = r->delta;
+    to->group = group;
+    to->shape = (uint32_t)(r->bytes - 1) | (uint32_t)r->stride << HAUL__PRESENT_STRIDE |
+                (count - 1) << HAUL__PRESENT_COUNT;
+    to->inverse =
+        r->stride ? (((uint32_t)1 << HAUL__PRESENT_INVERSE) - 1) / (uint32_t)r->stride + 1 : 0;
+    to->begin = (int16_t)r->begin;
+    to->step = (int16_t)(intptr_t)r->step;
+}
+
 int haul__present_row(const haul__page_piece *pieces, uint32_t count, haul__page_row *to)
 {
     const haul__page_piece *last = &pieces[count - 1];
@@ -81,13 +93,27 @@ int haul__present_row(const haul__page_piece *pieces, uint32_t count, haul__page
     if (!is_in_row(&r, &pieces[0], 0) || !is_in_row(&r, last, count - 1) ||
         !are_amid_in_row(&r, pieces, count))
         return 0;
-    to->delta = r.delta;
-    to->group = pieces[0].group;
-    to->shape = (uint32_t)(r.bytes - 1) | (uint32_t)r.stride << HAUL__PRESENT_STRIDE |
-                (count - 1) << HAUL__PRESENT_COUNT;
-    to->inverse =
-        r.stride ? (((uint32_t)1 << HAUL__PRESENT_INVERSE) - 1) / (uint32_t)r.stride + 1 : 0;
-    to->begin = (int16_t)r.begin;
-    to->step = (int16_t)(intptr_t)r.step;
+    describe(&r, count, pieces[0].group, to);
     return 1;
+}
+
+int haul__present_row_of(const haul__even *ranges, const haul__even_part *part, haul__page_row *to)
+{
+    const row r = { (int32_t)part->begin, (int32_t)ranges->bytes, (int32_t)ranges->stride,
+                    ranges->delta + part->first * ranges->step, ranges->step };
+    if (part->count > MOST_IN_ROW || r.step + 0x8000u > 0xffffu)
+        return 0;
+    describe(&r, part->count, ranges->group, to);
+    return 1;
+}
+
+haul__page_piece haul__present_piece_of(const haul__page_row *row, int goes_on, uint32_t i)
+{
+    const int32_t begin = row->begin + (int32_t)(i * haul__row_stride(row));
+    haul__page_piece one;
+    one.delta = row->delta + (uintptr_t)i * (uintptr_t)row->step;
+    one.group = row->group;
+    one.place =
+        haul__place_in_page(begin, haul__row_bytes(row), goes_on && i == haul__row_count(row) - 1);
+    return one;
 }

@@ -309,7 +309,8 @@ haul_status haul__discover_beside(haul_context *context, const haul_root *root,
     memset(&listing, 0, sizeof listing);
     status = list_ranges(context, root, 1, &listing, beside->elsewhere, NULL, found);
     if (status == HAUL_OK) {
-        status = beside->take(beside->user, listing.list.at, listing.list.count, &wrong);
+        status = beside->take(beside->user, listing.list.at, listing.list.count,
+                              listing.unclear == 0, &wrong);
         if (status != HAUL_OK)
             haul__found_drop(context, found);
     }

@@ -57,9 +57,11 @@ void haul__record_close(struct haul__discovery *d);
 struct haul__new_range;
 typedef struct haul__beside {
     const haul__elsewhere *elsewhere; /* kept by `found` */
-    /* Gets the ranges, in any order, and may change the list. A failure, which it describes, ends
-     * the call; *wrong: an address whose path is wanted. */
-    haul_status (*take)(void *user, struct haul__new_range *ranges, size_t count, uintptr_t *wrong);
+    /* Gets the ranges, in any order, and may change the list. `are_clear`: none of their bytes has
+     * a copy. A failure, which it describes, ends the call; *wrong: an address whose path is
+     * wanted. */
+    haul_status (*take)(void *user, struct haul__new_range *ranges, size_t count, int are_clear,
+                        uintptr_t *wrong);
     void *user;
 } haul__beside;
 /* Otherwise as haul__discover. */

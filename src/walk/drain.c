@@ -399,6 +399,8 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
         } else if (HAUL__UNLIKELY(d->head == d->tail && !d->is_spread && read == chunk->written &&
                                   c.near_count + c.over_count == 0 && met->plain)) {
             status = chase(d, entry); /* this entry is the only one left */
+        } else if (met->stops) {
+            status = haul__visit_or_stop(d, entry, d->head == d->tail && read == chunk->written);
         } else {
             d->found->objects++;
             if (HAUL__LIKELY(met->edges != NULL))

@@ -1,36 +1,140 @@
 /* Pointers to one simple object, in a walk that stops at what has a copy elsewhere.
  *
  * Most pointers of nodes are such. Unless the object has a copy, it is marked in line, as in a walk
- * that does not stop, and its range is listed.
+ * that does not stop, and its range is listed. An answer about one object tells of its page, too
+ * (map/elsewhere.h), so most objects that are absent need no question. In a list, the one object
+ * that waits is visited at once.
  */
 #include "walk/may_stop.h"
 #include "walk/mark_inline.h"
 #include "walk/new_ranges.h"
+#include "walk/news.h"
+
+HAUL__INLINE size_t bytes_of(const haul__met_type *met)
+{
+    return met->walk->true_upper - met->walk->true_lower;
+}
+
+HAUL__INLINE int is_told_clear(const haul__surroundings *around, uintptr_t value,
+                               const haul__met_type *met)
+{
+    return around && haul__is_clear_around(around, value + met->walk->true_lower, bytes_of(met));
+}
+
+/* Marks an object that is absent, and lists it. *fresh: it is new, and waits to be visited. */
+HAUL__INLINE haul_status find(haul__discovery *d, uintptr_t value, const haul__edge *edge,
+                              const haul__met_type *met, int is_clear, int *fresh)
+{
+    const int found = haul__start_in_cell(value) < edge->near_starts
+                          ? haul__mark_near(d->map->flat, value, met)
+                          : haul__mark_over(d->map->flat, value, met);
+    *fresh = found == HAUL__FRESH;
+    if (HAUL__UNLIKELY(found < 0))
+        return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
+    if (!found)
+        return HAUL_OK;
+    d->found->bytes += met->simple.bytes;
+    return haul__list_one(d, value, met, is_clear) ? HAUL_OK : HAUL_ERROR_MEMORY;
+}
+
+/* The walk does not stop, after this answer. */
+static HAUL__NOINLINE haul_status find_asked(haul__discovery *d, uintptr_t value,
+                                             const haul__edge *edge, haul__meeting meeting,
+                                             int *fresh)
+{
+    const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(edge->tag)];
+    if (meeting != HAUL__HERE) /* it asks again, and fails */
+        return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
+    return find(d, value, edge, met, is_told_clear(d->found->elsewhere->around, value, met), fresh);
+}
+
+/* Finds the object, unless the walk stops there. */
+HAUL__INLINE haul_status follow(haul__discovery *d, uintptr_t value, const haul__edge *edge,
+                                int *fresh)
+{
+    const haul__elsewhere *elsewhere = d->found->elsewhere;
+    const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(edge->tag)];
+    haul__meeting meeting;
+    *fresh = 0;
+    if (HAUL__TOO_HIGH(value))
+        return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
+    if (HAUL__LIKELY(is_told_clear(elsewhere->around, value, met)))
+        return find(d, value, edge, met, 1, fresh);
+    meeting = elsewhere->meet(elsewhere->user, value + met->walk->true_lower, bytes_of(met));
+    return HAUL__LIKELY(meeting == HAUL__WHOLE) ? HAUL_OK
+                                                : find_asked(d, value, edge, meeting, fresh);
+}
 
 haul_status haul__follow_or_stop(haul__discovery *d, uintptr_t value, const haul__edge *edge)
 {
-    const haul__elsewhere *elsewhere = d->found->elsewhere;
-    const uint32_t number = HAUL__ENTRY_TYPE(edge->tag);
-    const haul__met_type *met = &d->met_types[number];
-    const size_t lower = met->walk->true_lower;
-    haul__meeting meeting;
     int fresh;
-    if (HAUL__TOO_HIGH(value))
-        return haul__reach_one(d, value, number);
-    meeting = elsewhere->meet(elsewhere->user, value + lower, met->walk->true_upper - lower);
-    if (meeting == HAUL__WHOLE)
-        return HAUL_OK;
-    if (meeting != HAUL__HERE)
-        return haul__reach_one(d, value, number); /* it asks again, and fails */
-    fresh = haul__start_in_cell(value) < edge->near_starts
-                ? haul__mark_near(d->map->flat, value, met)
-                : haul__mark_over(d->map->flat, value, met);
-    if (fresh < 0)
-        return haul__reach_one(d, value, number);
-    if (!fresh)
-        return HAUL_OK;
-    d->found->bytes += met->simple.bytes;
-    return haul__list_one(d, value, number) && haul__queue_push(d, value, number, 1)
+    const haul_status status = follow(d, value, edge, &fresh);
+    if (status != HAUL_OK || !fresh)
+        return status;
+    return haul__queue_push(d, value, HAUL__ENTRY_TYPE(edge->tag), 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
+}
+
+/* Follows the pointers of an object. If *next is 0, it becomes the first new target; others go to
+ * the worklist. */
+HAUL__INLINE haul_status visit(haul__discovery *d, uint64_t entry, uint64_t *next)
+{
+    const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(entry)];
+    const haul__edge *edge = met->edges, *end = edge + met->edge_count;
+    for (; edge < end; edge++) {
+        const uintptr_t value =
+            haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry) + edge->offset));
+        haul_status status;
+        int fresh;
+        if (!value)
+            continue;
+        status = follow(d, value, edge, &fresh);
+        if (HAUL__UNLIKELY(status != HAUL_OK))
+            return status;
+        if (!fresh)
+            continue;
+        if (!*next)
+            *next = value | edge->tag;
+        else if (!haul__queue_push(d, value, HAUL__ENTRY_TYPE(edge->tag), 1))
+            return HAUL_ERROR_MEMORY;
+    }
+    return HAUL_OK;
+}
+
+/* An object that is the only one left is followed as in a list (drain.c, chase). */
+HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
+{
+    const size_t most = d->context->options.max_objects, written = d->tail->written,
+                 next_look = d->found->objects + HAUL__NEWS_OBJECTS,
+                 limit = d->news.is_wanted && next_look < most ? next_look : most;
+    haul_status status;
+    do {
+        uint64_t next = 0;
+        d->found->objects++;
+        status = visit(d, entry, &next);
+        if (status != HAUL_OK || !next)
+            return status == HAUL_OK ? haul__news(d) : status;
+        entry = next;
+    } while (d->found->objects < limit && d->head == d->tail && d->tail->written == written &&
+             d->met_types[HAUL__ENTRY_TYPE(entry)].stops);
+    return haul__queue_push(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry), 1)
+               ? haul__news(d)
+               : HAUL_ERROR_MEMORY;
+}
+
+HAUL__HOT static haul_status visit_one(haul__discovery *d, uint64_t entry)
+{
+    uint64_t next = 0;
+    haul_status status;
+    d->found->objects++;
+    status = visit(d, entry, &next);
+    if (status != HAUL_OK || !next)
+        return status;
+    return haul__queue_push(d, HAUL__ENTRY_ADDRESS(next), HAUL__ENTRY_TYPE(next), 1)
                ? HAUL_OK
                : HAUL_ERROR_MEMORY;
+}
+
+haul_status haul__visit_or_stop(haul__discovery *d, uint64_t entry, int is_alone)
+{
+    return is_alone ? chase(d, entry) : visit_one(d, entry);
 }

@@ -396,10 +396,12 @@ haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)
             return HAUL_ERROR_MEMORY;
     met = &d->met_types[number];
     met->plain = 1;
+    met->stops = 1;
     met->is_record = 1;
     for (i = 0; i < met->edge_count; i++) {
         met->plain &= edges[i].one;
         met->has_ones |= edges[i].one;
+        met->stops &= edges[i].may_stop;
         met->is_record &= !edges[i].one && !edges[i].may_stop && is_followed_short(&met->arrays[i]);
         alike &= edges[i].tag == edges[0].tag;
     }

@@ -78,6 +78,7 @@ typedef struct haul__met_type {
     uint32_t edge_count;
     uint32_t plain;     /* every edge is `one` */
     uint32_t has_ones;  /* some edge is */
+    uint32_t stops;     /* every edge is `may_stop` */
     uint32_t is_record; /* every edge is an array that is followed in line and `is_short` */
     uint32_t ahead;     /* a fetch comes this many objects before the visit */
     /* the tag of all edges, if all are `one` and have the same tag; else HAUL__NOT_UNIFORM */

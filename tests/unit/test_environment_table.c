@@ -358,6 +358,124 @@ TEST(environment_table, equal_ranges_at_equal_distances_need_no_record)
     step = 0x10000001u;
 }
 
+/* A row that comes and goes as a whole, or in parts; if it is there, from number `first` on. */
+typedef struct whole_row {
+    size_t at, bytes, distance;
+    int first, count, is_there;
+} whole_row;
+
+enum { ROWS = 8, ROW_MOST = MOST / ROWS };
+
+static size_t list_row(const whole_row *row, int from, int to, int is_device, haul__covered *list)
+{
+    int i;
+    for (i = from; i < to; i++) {
+        const uintptr_t here = BASE + row->at + (size_t)i * row->distance,
+                        other = here + delta_of(row->first + i);
+        list[i - from].begin = is_device ? other : here;
+        list[i - from].device = is_device ? here : other;
+        list[i - from].bytes = row->bytes;
+    }
+    return (size_t)(to - from);
+}
+
+/* Adds a row at a free place, once more after a failure, which leaves nothing. */
+static void put_row(haul__present *table, random_source *random, whole_row *row)
+{
+    static haul__covered list[ROW_MOST];
+    const int is_device = (int)random_below(random, 2);
+    int i;
+    row->bytes = 1 + (size_t)random_below(random, random_below(random, 4) ? 120 : 2000);
+    row->distance =
+        row->bytes + (size_t)random_below(random, 2) * (size_t)random_below(random, 600);
+    row->at = (size_t)random_below(random, SPAN);
+    for (row->count = 0; row->count < ROW_MOST; row->count++) {
+        const size_t at = row->at + (size_t)row->count * row->distance;
+        if (at + row->bytes > SPAN || !is_free(at, row->bytes))
+            break;
+    }
+    if (!row->count)
+        return;
+    list_row(row, 0, row->count, is_device, list);
+    if (random_below(random, 3) == 0)
+        allocations_left = (long)random_below(random, 2);
+    if (!haul__present_add_all(table, list, (size_t)row->count, is_device, (uint32_t)row->first)) {
+        for (i = 0; i < row->count; i++) {
+            const uintptr_t begin = BASE + row->at + (size_t)i * row->distance;
+            CHECK_EQ(haul__present_next(table, begin, begin + row->bytes), begin + row->bytes);
+        }
+        allocations_left = 1000000;
+        CHECK(haul__present_add_all(table, list, (size_t)row->count, is_device,
+                                    (uint32_t)row->first));
+    }
+    allocations_left = 1000000;
+    for (i = 0; i < row->count; i++) {
+        const size_t at = row->at + (size_t)i * row->distance;
+        ranges[row->first + i].begin = BASE + at;
+        ranges[row->first + i].bytes = row->bytes;
+        ranges[row->first + i].group = (uint32_t)row->first;
+        fill(at, row->bytes, row->first + i);
+    }
+    row->is_there = 1;
+}
+
+static void take_part(haul__present *table, random_source *random, const whole_row *row, int from,
+                      int to)
+{
+    static haul__covered list[ROW_MOST];
+    const int is_device = (int)random_below(random, 2);
+    int i;
+    haul__present_remove_all(table, list, list_row(row, from, to, is_device, list), is_device);
+    for (i = from; i < to; i++)
+        fill(row->at + (size_t)i * row->distance, row->bytes, NONE);
+}
+
+TEST(environment_table, rows_come_together_and_go_as_they_came_or_in_parts)
+{
+    random_source random = random_start("rows that come and go");
+    static whole_row rows[ROWS];
+    int round, i;
+    haul__present table;
+    memset(&allocator, 0, sizeof allocator);
+    allocator.allocate = give;
+    allocator.release = take_back;
+    allocations_left = 1000000;
+    haul__present_open(&table, &allocator);
+    fill(0, SPAN, NONE);
+    memset(rows, 0, sizeof rows);
+    for (round = 0; round < LARGE(400, 60); round++) {
+        whole_row *row = &rows[random_below(&random, ROWS)];
+        for (i = 0; i < ROWS && !rows[i].is_there; i++)
+            ;
+        if (i == ROWS) /* deltas change while no row is there */
+            step =
+                random_below(&random, 4) ? (uintptr_t)random_below(&random, 0x8000) : 0x10000001u;
+        row->first = (int)(row - rows) * ROW_MOST;
+        if (!row->is_there) {
+            put_row(&table, &random, row);
+        } else {
+            const int from = (int)random_below(&random, (size_t)row->count),
+                      to = from + (int)random_below(&random, (size_t)(row->count - from) + 1);
+            if (random_below(&random, 2)) {
+                take_part(&table, &random, row, 0, row->count);
+            } else {
+                take_part(&table, &random, row, from, to);
+                check_all(&table, &random);
+                take_part(&table, &random, row, 0, from);
+                take_part(&table, &random, row, to, row->count);
+            }
+            row->is_there = 0;
+        }
+        check_all(&table, &random);
+    }
+    for (i = 0; i < ROWS; i++)
+        if (rows[i].is_there)
+            take_part(&table, &random, &rows[i], 0, rows[i].count);
+    CHECK_EQ(haul__present_next(&table, BASE, BASE + SPAN), BASE + SPAN);
+    haul__present_close(&table);
+    step = 0x10000001u;
+}
+
 /* ---- A page whose record is given to another. */
 
 /* While `step_of` is odd, no range holds the byte AWAY. */
