@@ -21,7 +21,7 @@ void haul__name_changed(const haul_plan *plan, uintptr_t pointer, uintptr_t coun
         return; /* what a chain led to may be gone, and is not looked at */
     sought.pointer = pointer;
     sought.count = count;
-    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found, &sought);
 }
 
 /* Refuses the plan: `pointer`, or `count`, is not as discovery has read it. */
@@ -98,7 +98,7 @@ haul_status haul__check_read_set(haul_plan *plan)
     status = refuse(plan, "what a callback answers has changed", 0, 0);
     sought.call_self = call.self;
     sought.call_target = call.target;
-    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found, &sought);
     return status;
 }
 

@@ -14,6 +14,7 @@
 #include "walk/paths.h"
 #include "walk/place.h"
 #include "walk/pools.h"
+#include "walk/read_set.h"
 #include "walk/retrace.h"
 #include "walk/ruled_field.h"
 #include "walk/section_memo.h"
@@ -37,6 +38,7 @@ static void close_discovery(haul__discovery *d)
     haul__section_memo_close(d);
     haul__pools_close(d);
     haul__evaluations_close(d);
+    haul__answers_close(d);
 }
 
 void haul__found_drop(haul_context *context, haul__found *found)
@@ -72,6 +74,7 @@ static void open_discovery(haul__discovery *d, haul_context *context, const haul
     d->roots = roots;
     d->root_count = count;
     d->at_entry = SIZE_MAX;
+    d->work_most = SIZE_MAX;
     memset(found, 0, sizeof *found);
     if (context->has_warm)
         found->map = context->warm; /* empty */
@@ -194,6 +197,8 @@ haul_status haul__record(haul_context *context, const haul_root *roots, size_t c
     open_discovery(d, context, roots, count, found);
     d->recording = 1;
     d->bounds = bounds;
+    if (bounds)
+        d->work_most = bounds->work;
     status = run(d);
     if (status != HAUL_OK)
         close_discovery(d);
@@ -320,29 +325,49 @@ haul_status haul__discover_beside(haul_context *context, const haul_root *root,
     return status;
 }
 
-/* A change can stop the run before the sought place; then the path is that of the change. A place
- * that the roots no longer reach has no path and is called "root". */
+/* Times that the blocks of a changed graph may be marked, at most. */
+#define WORK_MOST 64u
+
+static void open_changed(haul__discovery *d, const haul__found *changed, char *odd_path)
+{
+    d->recording = 1;
+    odd_path[0] = '\0';
+    if (!changed)
+        return;
+    d->odd_path = odd_path;
+    d->changed = changed;
+    d->within = &changed->map;
+    if (changed->map.block_count < SIZE_MAX / HAUL__BLOCK_BYTES / WORK_MOST)
+        d->work_most = changed->map.block_count * HAUL__BLOCK_BYTES * WORK_MOST;
+}
+
+/* If pointers do not lead to the sought place any more, the path is that of the first place that
+ * could not be followed. A change was there, too. If there is none, the path is "root". */
 void haul__explain(haul_context *context, const haul_root *roots, size_t count,
-                   const haul__map *within, const haul__sought *sought)
+                   const haul__found *changed, const haul__sought *sought)
 {
     haul_error first = context->error;
+    char odd_path[HAUL_PATH_BYTES];
     haul__discovery d;
     haul__found found;
+    haul_status status;
     open_discovery(&d, context, roots, count, &found);
-    d.recording = 1;
-    d.within = within;
+    open_changed(&d, changed, odd_path);
     d.sought = *sought;
-    if (run(&d) == HAUL_OK) {
+    status = run(&d);
+    if (status == HAUL_OK)
         haul__found_drop(context, &found);
+    if (status != HAUL_ERROR_STALE && odd_path[0])
+        haul__set_path(context->error.path, odd_path);
+    else if (status == HAUL_OK)
         haul__set_path(context->error.path, "root");
-    }
     close_discovery(&d);
     memcpy(first.path, context->error.path, sizeof first.path);
     context->error = first;
 }
 
 int haul__path_of_byte(haul_context *context, const haul_root *roots, size_t count,
-                       const haul__map *within, uintptr_t address, char *path)
+                       const haul__found *changed, uintptr_t address, char *path)
 {
     const haul_error before = context->error;
     char found_path[HAUL_PATH_BYTES];
@@ -350,8 +375,7 @@ int haul__path_of_byte(haul_context *context, const haul_root *roots, size_t cou
     haul__discovery d;
     int has_path = 0;
     open_discovery(&d, context, roots, count, &found);
-    d.recording = 1;
-    d.within = within;
+    open_changed(&d, changed, found_path);
     if (run(&d) == HAUL_OK) {
         has_path = haul__name_byte(&d, address, 1, found_path) && found_path[0];
         haul__found_drop(context, &found);

@@ -158,9 +158,19 @@ haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slo
     va_start(arguments, format);
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
-    if (d->recording)
+    if (d->recording && (!d->changed || !d->odd_path[0] || status == HAUL_ERROR_STALE))
         place_path(d, d->at_entry, d->at_element, slot, error->path);
     return status;
+}
+
+haul_status haul__pass_over(haul__discovery *d, haul_status status)
+{
+    if (status != HAUL_ERROR_GRAPH && status != HAUL_ERROR_LIMIT &&
+        status != HAUL_ERROR_UNSUPPORTED)
+        return status;
+    if (!d->odd_path[0])
+        haul__set_path(d->odd_path, d->context->error.path);
+    return HAUL_OK;
 }
 
 haul_status haul__refuse_outside(haul__discovery *d, const haul__slot *slot, uintptr_t address)
@@ -191,7 +201,7 @@ static const haul__slot *slot_at(const haul__walk *walk, size_t offset)
 void haul__name_other(haul__discovery *d, uintptr_t address)
 {
     size_t i;
-    for (i = 0; d->recording && i < d->entries.count; i++) {
+    for (i = 0; d->recording && !d->changed && i < d->entries.count; i++) {
         const haul__entry *entry = &d->entries.at[i];
         /* an entry may begin within the word */
         uintptr_t at = address < entry->address ? entry->address : address;
@@ -214,6 +224,6 @@ void haul__name_other(haul__discovery *d, uintptr_t address)
 
 void haul__name_row(haul__discovery *d, const haul__slot *slot)
 {
-    if (d->recording)
+    if (d->recording && !d->changed)
         place_path(d, d->at_entry, d->at_element, slot, d->context->error.other_path);
 }

@@ -291,7 +291,7 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
     whole.value = s.first;
     if (s.is_array)
         return haul__follow_measured(d, &whole, s.run / p->slot->unit);
-    if (d->within && haul__known_bytes(d, s.first, s.bytes, 0) < s.bytes)
+    if (d->within && haul__known_bytes(d, s.first, s.bytes, HAUL__PLACED) < s.bytes)
         return HAUL_OK;
     status = haul__stops_at(d, p->slot, s.first, s.bytes, &stops);
     if (status != HAUL_OK || stops)

@@ -257,6 +257,8 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
             status = haul__visit_ruled(d, &o);
         if (status == HAUL_OK)
             status = haul__visit_rest(d, &o);
+        if (HAUL__UNLIKELY(d->changed != NULL))
+            status = haul__pass_over(d, status);
         if (status == HAUL_OK)
             status = haul__news_of_element(d, i);
     }
