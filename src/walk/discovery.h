@@ -87,8 +87,8 @@ typedef struct haul__discovery {
      * those of callbacks. What cannot be followed is passed over. NULL: the graph is as it is. */
     const haul__found *changed;
     char *odd_path; /* in a changed graph: of the first place that was passed over, or "" */
-    haul__order_log *order_log;     /* NULL: there is none */
-    int in_order;                   /* with a log, but not recording */
+    haul__order_log *order_log; /* NULL: there is none */
+    int in_order;               /* with a log, but not recording */
     uintptr_t visited,
         visited_end;             /* in order: the object whose pointers are followed one by one */
     size_t at_entry, at_element; /* the visited element, for the path */

@@ -7,6 +7,7 @@
 #include "walk/extent.h"
 #include "type/field.h"
 #include "walk/callbacks.h"
+#include "walk/changed.h"
 #include "walk/memo.h"
 #include "walk/paths.h"
 #include "walk/readable.h"
@@ -301,10 +302,4 @@ haul_status haul__check_extent(haul__discovery *d, const haul__entry *entry, siz
         return haul__refuse_unreadable(d, entry->slot);
     *end = entry->address + bytes;
     return HAUL_OK;
-}
-
-size_t haul__head_bytes(const haul__walk *walk)
-{
-    const haul__ruled *tail = walk->size ? NULL : &walk->ruled[walk->ruled_count - 1];
-    return tail && tail->slot.offset > 0 ? tail->slot.offset : 1;
 }

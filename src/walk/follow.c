@@ -6,6 +6,7 @@
  */
 #include "walk/follow.h"
 #include "walk/ancestors.h"
+#include "walk/changed.h"
 #include "walk/checked.h"
 #include "walk/exclude.h"
 #include "walk/extent.h"

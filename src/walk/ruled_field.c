@@ -7,6 +7,7 @@
 #include "walk/ruled_field.h"
 #include "type/field.h"
 #include "walk/callbacks.h"
+#include "walk/changed.h"
 #include "walk/extent.h"
 #include "walk/paths.h"
 #include "walk/readable.h"
