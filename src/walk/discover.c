@@ -121,7 +121,7 @@ static haul_status run(haul__discovery *d)
         status = haul__decide_waiting(d);
     if (status == HAUL_OK)
         status = haul__mark_pools(d);
-    if (status == HAUL_OK && !d->within && !is_partial(d))
+    if (status == HAUL_OK && !d->within && !d->passing && !is_partial(d))
         status = haul__check_aliases(d);
     if (status == HAUL_OK)
         status = haul__note_course(d);
@@ -325,20 +325,34 @@ haul_status haul__discover_beside(haul_context *context, const haul_root *root,
     return status;
 }
 
-/* Times that the blocks of a changed graph may be marked, at most. */
+/* Times that the bytes of a changed graph may be read, at most. A right graph needs a few. */
 #define WORK_MOST 64u
+#define WORK_SPARE 4096u /* bytes: entries of small graphs are longer than their objects */
 
-static void open_changed(haul__discovery *d, const haul__found *changed, char *odd_path)
+/* Those of its arena. */
+static uint64_t bytes_of(const haul__map *map)
 {
+    return map->block_count ? haul__place(haul__map_block(map, map->block_count - 1),
+                                          HAUL__BLOCK_BYTES - HAUL__GRANULE) +
+                                  HAUL__GRANULE
+                            : 0;
+}
+
+static void pass_over(haul__discovery *d, haul__passing *passing, uint64_t bytes)
+{
+    memset(passing, 0, sizeof *passing);
     d->recording = 1;
-    odd_path[0] = '\0';
-    if (!changed)
-        return;
-    d->odd_path = odd_path;
+    d->passing = passing;
+    d->work_most = bytes < SIZE_MAX / WORK_MOST - WORK_SPARE
+                       ? (size_t)(bytes + WORK_SPARE) * WORK_MOST
+                       : SIZE_MAX;
+}
+
+static void open_changed(haul__discovery *d, const haul__found *changed, haul__passing *passing)
+{
     d->changed = changed;
     d->within = &changed->map;
-    if (changed->map.block_count < SIZE_MAX / HAUL__BLOCK_BYTES / WORK_MOST)
-        d->work_most = changed->map.block_count * HAUL__BLOCK_BYTES * WORK_MOST;
+    pass_over(d, passing, bytes_of(&changed->map));
 }
 
 /* If pointers do not lead to the sought place any more, the path is that of the first place that
@@ -347,42 +361,66 @@ void haul__explain(haul_context *context, const haul_root *roots, size_t count,
                    const haul__found *changed, const haul__sought *sought)
 {
     haul_error first = context->error;
-    char odd_path[HAUL_PATH_BYTES];
+    haul__passing passing;
     haul__discovery d;
     haul__found found;
     haul_status status;
     open_discovery(&d, context, roots, count, &found);
-    open_changed(&d, changed, odd_path);
+    open_changed(&d, changed, &passing);
     d.sought = *sought;
     status = run(&d);
     if (status == HAUL_OK)
         haul__found_drop(context, &found);
-    if (status != HAUL_ERROR_STALE && odd_path[0])
-        haul__set_path(context->error.path, odd_path);
-    else if (status == HAUL_OK)
-        haul__set_path(context->error.path, "root");
+    if (status == HAUL_ERROR_STALE)
+        memcpy(first.path, context->error.path, sizeof first.path);
+    else if (passing.passed.is_noted)
+        haul__name_refusal(&d, &passing.passed, first.path);
+    else
+        haul__set_path(first.path, status == HAUL_ERROR_MEMORY ? "" : "root");
     close_discovery(&d);
-    memcpy(first.path, context->error.path, sizeof first.path);
     context->error = first;
+}
+
+/* The walk fills the context's record, which `before` becomes again. */
+static int find_byte(haul__discovery *d, uintptr_t address, char *path)
+{
+    const haul_error before = d->context->error;
+    haul_error *record = &d->context->error;
+    int has_path = 0;
+    if (run(d) == HAUL_OK) {
+        has_path = haul__name_byte(d, address, 1, record->path) && record->path[0];
+        if (has_path)
+            haul__set_path(path, record->path);
+        haul__found_drop(d->context, d->found);
+    }
+    close_discovery(d);
+    d->context->error = before;
+    return has_path;
 }
 
 int haul__path_of_byte(haul_context *context, const haul_root *roots, size_t count,
                        const haul__found *changed, uintptr_t address, char *path)
 {
-    const haul_error before = context->error;
-    char found_path[HAUL_PATH_BYTES];
+    haul__passing passing;
     haul__found found;
     haul__discovery d;
-    int has_path = 0;
     open_discovery(&d, context, roots, count, &found);
-    open_changed(&d, changed, found_path);
-    if (run(&d) == HAUL_OK) {
-        has_path = haul__name_byte(&d, address, 1, found_path) && found_path[0];
-        haul__found_drop(context, &found);
-    }
-    close_discovery(&d);
-    context->error = before;
-    if (has_path)
-        haul__set_path(path, found_path);
-    return has_path;
+    open_changed(&d, changed, &passing);
+    return find_byte(&d, address, path);
+}
+
+int haul__path_within(haul_context *context, const haul_root *root, const void *begin, size_t bytes,
+                      uintptr_t address, char *path)
+{
+    haul__passing passing;
+    haul__found found;
+    haul__discovery d;
+    haul__bounds bounds;
+    bounds.begin = (uintptr_t)begin;
+    bounds.end = bounds.begin + bytes;
+    bounds.work = SIZE_MAX;
+    open_discovery(&d, context, root, 1, &found);
+    d.bounds = &bounds;
+    pass_over(&d, &passing, bytes);
+    return find_byte(&d, address, path);
 }

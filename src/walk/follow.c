@@ -128,7 +128,7 @@ haul_status haul__follow(haul__discovery *d, const haul__pointer *p)
     haul_status status = haul__count_of(d, p, is_exact ? HAUL__EXACT : HAUL__NOTED, &count);
     if (status == HAUL_OK)
         status = haul__follow_measured(d, p, count);
-    return HAUL__UNLIKELY(d->changed != NULL) ? haul__pass_over(d, status) : status;
+    return HAUL__UNLIKELY(d->passing != NULL) ? haul__pass_over(d, status) : status;
 }
 
 /* Checks the extent of an object with a size of its own: first of the head that the size is read
@@ -181,7 +181,7 @@ static haul_status meet_again(haul__discovery *d, haul__entry *entry)
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     haul_status status = HAUL_OK;
     int is_again = 0;
-    if (!walk->is_wide || !d->recording || d->changed || !d->context->options.checked)
+    if (!walk->is_wide || !d->recording || d->passing || !d->context->options.checked)
         return HAUL_OK;
     if (walk->with_parent)
         status = haul__meet_parent(d, entry);
@@ -474,12 +474,12 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
     const size_t before = d->entries.count, count = entry->count;
     const uintptr_t address = entry->address;
     haul_status status = HAUL_OK;
-    int is = 0, knows = 1;
+    int is = 0, may = 1;
     if (HAUL__UNLIKELY(d->listing != NULL) && is_passed_by(d, entry))
         return HAUL_OK;
-    if (HAUL__UNLIKELY(d->changed != NULL))
-        status = haul__knows(d, entry, &knows);
-    if (status != HAUL_OK || !knows)
+    if (HAUL__UNLIKELY(d->passing != NULL))
+        status = haul__may_reach(d, entry, &may);
+    if (status != HAUL_OK || !may)
         return status;
     if (HAUL__UNLIKELY(d->found->elsewhere != NULL)) {
         status = is_elsewhere(d, entry, &is);

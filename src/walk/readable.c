@@ -19,10 +19,13 @@ static size_t bounded(const haul__discovery *d, uintptr_t address, size_t bytes)
 
 haul_status haul__spend(haul__discovery *d, size_t bytes)
 {
-    if (bytes > d->work_most - d->work)
+    if (bytes > d->work_most - d->work) {
+        if (d->passing)
+            d->passing->has_spent = 1;
         return haul__refuse(d, HAUL_ERROR_LIMIT, NULL,
                             "ranges overlap so often that they would be read %zu bytes in all",
                             d->work_most);
+    }
     d->work += bytes;
     return HAUL_OK;
 }

@@ -14,8 +14,8 @@ typedef enum haul__knowing { HAUL__PLACED, HAUL__DESCRIBED, HAUL__LIVE } haul__k
  * d->within. */
 size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes,
                          haul__knowing what);
-/* Counts `bytes` bytes of a large range that are marked or searched. HAUL_ERROR_LIMIT: they are
- * more than d->work_most. */
+/* Counts `bytes` bytes of a large range that are marked or searched, and other work of a walk that
+ * passes over. HAUL_ERROR_LIMIT: it is more than d->work_most. */
 haul_status haul__spend(haul__discovery *d, size_t bytes);
 
 #endif

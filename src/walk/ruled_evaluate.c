@@ -150,9 +150,13 @@ haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, s
 /* In a changed graph the size may be wrong. */
 static haul_status check_known(haul__discovery *d, const haul__object *o, const haul__slot *slot)
 {
-    return !d->changed || haul__known_bytes(d, o->address, o->bytes, HAUL__DESCRIBED) == o->bytes
-               ? HAUL_OK
-               : haul__refuse_unreadable(d, slot);
+    size_t known;
+    haul_status status;
+    if (!d->changed)
+        return HAUL_OK;
+    known = haul__known_bytes(d, o->address, o->bytes, HAUL__DESCRIBED);
+    status = haul__spend(d, known);
+    return status != HAUL_OK || known == o->bytes ? status : haul__refuse_unreadable(d, slot);
 }
 
 /* The size is answered by the type's function, or the object ends where its tail does. The tail's

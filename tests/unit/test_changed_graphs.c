@@ -249,3 +249,115 @@ TEST(changed_graphs, no_callback_gets_what_a_changed_pointer_leads_to)
     haul_type_free(&words_type);
     lab_end();
 }
+
+/* ---- Work. `readable` is asked for each range that a walk reaches. */
+
+enum { WORK_OBJECTS = 1 << 24 }; /* ends a walk that would go on for good */
+
+static size_t ranges;
+
+static int count_range(void *user, const void *address, size_t bytes)
+{
+    (void)user, (void)address, (void)bytes;
+    ranges++;
+    return 1;
+}
+
+/* Packs a graph of which a part has changed. `ranges` is then what the walk has reached that names
+ * the change. */
+static void pack_changed(haul_type *type, void *root, void (*change)(void), const char *path)
+{
+    static unsigned char arena[8 * PAGE];
+    haul_context_options options = { .readable = count_range, .max_objects = WORK_OBJECTS };
+    haul_context *context = NULL;
+    haul_plan *plan = NULL;
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_object(root, type), NULL, &plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_pack(plan, arena, sizeof arena, 4096, NULL), HAUL_OK);
+    change();
+    ranges = 0;
+    CHECK_STATUS(haul_plan_pack(plan, arena, sizeof arena, 4096, NULL), HAUL_ERROR_STALE);
+    CHECK_STR(haul_context_error(context)->path, path);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+}
+
+typedef struct twin {
+    struct twin *pair; /* two */
+    struct far *far;   /* the address of the one before it */
+} twin;
+
+typedef struct far {
+    struct far *next, *other;
+} far;
+
+static struct {
+    far before, found, lost;
+    twin pair[2], root;
+} twins;
+
+static void lose_twins(void)
+{
+    twins.lost.next = (far *)(void *)((uintptr_t)0 - 64); /* the change that is sought */
+    twins.pair[0].far = (far *)(void *)((uintptr_t)0 - 32);
+}
+
+/* One of two objects refuses its rules whenever a pointer leads to both; the other one leads to
+ * both. */
+TEST(changed_graphs, objects_that_cannot_be_followed_are_visited_once)
+{
+    haul_type *far_type = NULL, *twin_type = NULL;
+    const haul_field far_fields[] = { HAUL_OBJECT(far, next, &far_type),
+                                      HAUL_OBJECT(far, other, &far_type) };
+    const haul_field twin_fields[] = {
+        HAUL_OBJECTS(twin, pair, &twin_type, HAUL_FIXED(2)),
+        HAUL_OBJECT(twin, far, &far_type, .base = sizeof(far)),
+    };
+    far_type = TYPE_OPEN(far, far_fields);
+    twin_type = TYPE_OPEN(twin, twin_fields);
+    type_commit(twin_type);
+    memset(&twins, 0, sizeof twins);
+    twins.root.pair = twins.pair[0].pair = twins.pair[1].pair = twins.pair;
+    twins.root.far = &twins.before;
+    twins.pair[0].far = &twins.found;
+    twins.pair[1].far = &twins.before;
+    pack_changed(twin_type, &twins.root, lose_twins, "root.pair[0].far");
+    CHECK(ranges > 0 && ranges < 16);
+    haul_type_free(&twin_type);
+    haul_type_free(&far_type);
+}
+
+typedef struct grille {
+    struct grille *bars, *next;
+    uint32_t count, unused;
+} grille;
+
+static grille grilles[4];
+
+static void lengthen_grilles(void)
+{
+    grilles[3].count = 1u << 23;
+    grilles[2].count = 2; /* the change that is sought: the last count that was read */
+}
+
+/* Two places, 2^23 times each. What is sought comes behind them. */
+TEST(changed_graphs, elements_that_a_count_has_made_many_are_not_all_reached)
+{
+    haul_type *type = NULL;
+    static const haul_dimension across[] = {
+        HAUL_DIMENSION(HAUL_COUNT(grille, count), HAUL_FIXED(0)),
+        HAUL_DIMENSION(HAUL_FIXED(2), HAUL_FIXED(2)),
+    };
+    const haul_field fields[] = { HAUL_SECTION(grille, bars, across, .target = &type),
+                                  HAUL_OBJECT(grille, next, &type) };
+    type = TYPE_OPEN(grille, fields);
+    type_commit(type);
+    memset(grilles, 0, sizeof grilles);
+    grilles[3].bars = grilles;
+    grilles[3].next = &grilles[2];
+    grilles[2].bars = grilles;
+    grilles[3].count = grilles[2].count = 1;
+    pack_changed(type, &grilles[3], lengthen_grilles, "root");
+    CHECK(ranges < 65536);
+    haul_type_free(&type);
+}

@@ -3,6 +3,7 @@
  * writes nothing else (sanitizers check that), and its own bytes stay: heads of nurseries, fields
  * that do not travel, bytes behind the arena. Pointers lead into the graph. After each return of a
  * graph with a plan, an update names what the device has changed, and reads nothing else for that.
+ * Names of places are asked for, too.
  */
 #include <stdio.h>
 
@@ -319,6 +320,15 @@ static haul_status some_way(scene *s)
     }
 }
 
+/* Its name comes from what the device may have written. */
+static void name_some(const scene *s)
+{
+    char path[HAUL_PATH_BYTES];
+    void *host;
+    answers(the_device, haul_device_where(the_device, s->host + random_below(&the_random, s->bytes),
+                                          &host, path));
+}
+
 static void play(scene *s)
 {
     int round;
@@ -332,6 +342,7 @@ static void play(scene *s)
             s->check(s);
         if (s->has_plan) /* finds what has changed */
             answers(the_device, haul_update_device(s->shipment, NULL, NULL));
+        name_some(s);
     }
 }
 
