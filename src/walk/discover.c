@@ -381,12 +381,15 @@ void haul__explain(haul_context *context, const haul_root *roots, size_t count,
     context->error = first;
 }
 
-/* The walk fills the context's record, which `before` becomes again. */
+/* The walk fills the context's record, which becomes `before` again. `path` may lie in it. */
 static int find_byte(haul__discovery *d, uintptr_t address, char *path)
 {
-    const haul_error before = d->context->error;
-    haul_error *record = &d->context->error;
+    haul_error *record = &d->context->error, before = *record;
     int has_path = 0;
+    if (path == record->path)
+        path = before.path;
+    else if (path == record->other_path)
+        path = before.other_path;
     if (run(d) == HAUL_OK) {
         has_path = haul__name_byte(d, address, 1, record->path) && record->path[0];
         if (has_path)
@@ -394,7 +397,7 @@ static int find_byte(haul__discovery *d, uintptr_t address, char *path)
         haul__found_drop(d->context, d->found);
     }
     close_discovery(d);
-    d->context->error = before;
+    *record = before;
     return has_path;
 }
 
