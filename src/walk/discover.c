@@ -126,6 +126,7 @@ static haul_status run(haul__discovery *d)
     if (status == HAUL_OK)
         status = haul__note_course(d);
     d->repeated += d->found->objects;
+    haul__news_close(d);
     if (status != HAUL_OK)
         haul__found_drop(d->context, d->found);
     if (status == HAUL_ERROR_MEMORY)
