@@ -38,8 +38,10 @@ typedef struct haul_context haul_context;
 typedef int haul_readable(void *user, const void *address, size_t bytes);
 
 /* Told how far a call on a shipment is: `done` bytes of `total`. While the call packs: about every
- * 4 MiB, and at the end. While an arena crosses or results return: first with `done` 0, then behind
- * each piece of at most 64 MiB. An asynchronous call, or one for a range, does not tell of pieces.
+ * 4 MiB, and at the end. (An ordered graph is a third done when all of it is read.) Before a large
+ * graph is packed again: with `done` 0, first and behind each 64 MiB that are compared with the
+ * plan. While an arena crosses or results return: first with `done` 0, then behind each piece of at
+ * most 64 MiB. An asynchronous call, or one for a range, does not tell of pieces.
  *
  * An answer other than 0 cancels: the call fails with HAUL_ERROR_CANCELLED, and can be repeated. A
  * cancelled ship leaves nothing behind. A cancelled update of a large graph has sent a part of it;
@@ -47,10 +49,11 @@ typedef int haul_readable(void *user, const void *address, size_t bytes);
  * cannot be cancelled once it writes. The function must not call back into the same context. */
 typedef int haul_progress(void *user, uint64_t done, uint64_t total);
 
-/* Called while a call discovers a graph: within 100 ms, and then every 100 ms at least, as long as
- * no function of yours takes longer. Discovery has found `objects` objects so far, of about `bytes`
- * bytes. Both begin again at 0 when a graph is discovered again: by threads, by one thread after
- * them, for hints (ship.h), or for the path of an error. Otherwise as haul_progress. */
+/* Called while a call discovers a graph and lays it out: within 100 ms, and then every 100 ms at
+ * least, as long as no function of yours takes longer. Discovery has found `objects` objects so
+ * far, of about `bytes` bytes; behind it both stay. They begin again at 0 when a graph is
+ * discovered again: by threads, by one thread after them, for hints (ship.h), or for the path of an
+ * error. Otherwise as haul_progress. */
 typedef int haul_discovery_progress(void *user, uint64_t objects, uint64_t bytes);
 
 #define HAUL_THREADS_MAX 1024u

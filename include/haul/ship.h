@@ -228,7 +228,9 @@ static inline haul_status haul_update_device(haul_shipment *shipment,
  * options.pointers, one leads out of the graph, and options.leave_outside is 0.
  *
  * options.pointers: pointers that the device has changed come back as host pointers, after a check
- * of all. The plan is stale afterwards. New objects come back in nurseries (experimental.h).
+ * of all. The plan is stale afterwards. An update or a pack that names a changed pointer reads only
+ * objects of the plan, whatever came back; haul_reship follows all pointers. New objects come back
+ * in nurseries (experimental.h).
  *
  * An arena above 32 MiB, and a locked source, are written while they arrive, unless
  * options.all_or_nothing. If the device fails halfway, some bytes hold results, and all others are

@@ -48,7 +48,7 @@ static int leads_somewhere(const haul__audit *a, uintptr_t value, haul_memory *m
 static int is_data(const haul__audit *a, uintptr_t at)
 {
     const haul__block *block;
-    if (haul__known_bytes(&a->walk, at, HAUL__WORD, 1) < HAUL__WORD)
+    if (haul__known_bytes(&a->walk, at, HAUL__WORD, HAUL__LIVE) < HAUL__WORD)
         return 0;
     block = haul__map_find(&a->found.map, at);
     if (haul__excluded_mask(block, haul__granule_in_block(at), HAUL__UNSENT) >>

@@ -35,7 +35,7 @@ static int is_claimed(const haul__audit *a, const haul__object *o, uintptr_t fir
     uintptr_t at;
     size_t i;
     for (at = first; at < end; at++)
-        if (haul__known_bytes(&a->walk, at, 1, 1) > 0)
+        if (haul__known_bytes(&a->walk, at, 1, HAUL__LIVE) > 0)
             return 1;
     for (i = 0; i < o->walk->ruled_count; i++) {
         const haul__ruled *other = &o->walk->ruled[i];

@@ -23,6 +23,13 @@ typedef struct haul__listener {
     void *user;
 } haul__listener;
 
+/* Of a graph that is discovered or laid out: what is found, and the time of the next call of
+ * `discovery`. */
+typedef struct haul__told_last {
+    uint64_t objects, bytes;
+    double next;
+} haul__told_last;
+
 /* Locked pages: devices read and write this part of a source in place (device/lock.c). */
 typedef struct haul__lock {
     uintptr_t begin, end;
@@ -75,6 +82,7 @@ struct haul_context {
     haul__notes ranges;                /* of an order log */
     haul__notes packed;                /* pieces of an image that was written */
     haul__listener listener;
+    haul__told_last told;
     haul__pool *pool;  /* NULL: the options ask for no threads */
     haul__lock *locks; /* NULL: there are none */
     size_t lock_count, lock_capacity;

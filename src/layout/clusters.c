@@ -21,6 +21,7 @@
  * arena, and a search among the few clusters there.
  */
 #include "layout/clusters.h"
+#include "context/pulse.h"
 
 /* The places that suit a cluster: those that are `phase` modulo `alignment`. */
 typedef struct demand {
@@ -28,6 +29,7 @@ typedef struct demand {
 } demand;
 
 typedef struct making {
+    haul_context *context;
     const haul__found *found;
     const haul__order_log *log;
     haul__clusters *clusters;
@@ -37,29 +39,37 @@ typedef struct making {
 
 /* ---- Ranges by address. */
 
-#define DIGIT 11u /* bits of a digit: its counters stay in the first-level cache */
+#define DIGIT 11u    /* bits of a digit: its counters stay in the first-level cache */
+#define RANGE_NS 64u /* that a step takes for a range, about */
 
 /* One step of the sort: by the digit at `shift`, stable. */
-static void distribute(const haul__reached *from, haul__reached *to, size_t count, unsigned shift)
+static haul_status distribute(haul_context *context, const haul__reached *from, haul__reached *to,
+                              size_t count, unsigned shift)
 {
     uint32_t place[1u << DIGIT] = { 0 };
     uint32_t sum = 0;
-    size_t i;
-    for (i = 0; i < count; i++)
-        place[from[i].first >> shift & ((1u << DIGIT) - 1u)]++;
+    haul_status status = HAUL_OK;
+    size_t i, end;
+    for (i = 0; i < count && status == HAUL_OK; status = haul__pulse(context))
+        for (end = haul__pulse_end(i, count, RANGE_NS); i < end; i++)
+            place[from[i].first >> shift & ((1u << DIGIT) - 1u)]++;
     for (i = 0; i < (1u << DIGIT); i++) {
         const uint32_t in_bucket = place[i];
         place[i] = sum;
         sum += in_bucket;
     }
-    for (i = 0; i < count; i++)
-        to[place[from[i].first >> shift & ((1u << DIGIT) - 1u)]++] = from[i];
+    for (i = 0; i < count && status == HAUL_OK; status = haul__pulse(context))
+        for (end = haul__pulse_end(i, count, RANGE_NS); i < end; i++)
+            to[place[from[i].first >> shift & ((1u << DIGIT) - 1u)]++] = from[i];
+    return status;
 }
 
 /* Sorts ranges by address, and those with one address by turn: they come by turn. From the lowest
- * digit in which addresses differ to the highest. 0: out of memory. */
-static int sort_ranges(const haul_allocator *allocator, haul__reached *ranges, size_t count)
+ * digit in which addresses differ to the highest. */
+static haul_status sort_ranges(haul_context *context, haul__reached *ranges, size_t count)
 {
+    const haul_allocator *allocator = &context->allocator;
+    haul_status status = HAUL_OK;
     uintptr_t differ = 0, falls = 0;
     haul__reached *spare, *from = ranges, *to;
     unsigned shift;
@@ -69,24 +79,24 @@ static int sort_ranges(const haul_allocator *allocator, haul__reached *ranges, s
         falls |= ranges[i].first < ranges[i - 1].first;
     }
     if (!falls)
-        return 1;
+        return HAUL_OK;
     spare = haul__allocate(allocator, count * sizeof *spare, sizeof(uintptr_t));
     if (!spare)
-        return 0;
+        return HAUL_ERROR_MEMORY;
     to = spare;
-    for (shift = haul__lowest64(differ); shift < 8 * sizeof differ && differ >> shift;
-         shift += DIGIT) {
+    for (shift = haul__lowest64(differ);
+         shift < 8 * sizeof differ && differ >> shift && status == HAUL_OK; shift += DIGIT) {
         haul__reached *sorted = to;
         if ((differ >> shift & ((1u << DIGIT) - 1u)) == 0)
             continue;
-        distribute(from, to, count, shift);
+        status = distribute(context, from, to, count, shift);
         to = from;
         from = sorted;
     }
-    if (from != ranges)
+    if (from != ranges && status == HAUL_OK)
         memcpy(ranges, from, count * sizeof *ranges);
     haul__release(allocator, spare, count * sizeof *spare);
-    return 1;
+    return status;
 }
 
 /* The byte `distance` behind the cluster's beginning (modulo 2^64, so it may lie before) must stand
@@ -100,15 +110,18 @@ static void ask(demand *d, uintptr_t distance, size_t alignment)
     d->phase = (uint16_t)phase;
 }
 
+#define SEARCH_NS 256u /* that a search for a place takes, about */
+
 /* ---- From ranges to clusters. */
 
-static void merge(making *m)
+/* Ranges from `first` to `end`. */
+static void merge_some(making *m, size_t first, size_t end)
 {
     const haul__order_log *log = m->log;
     haul__clusters *clusters = m->clusters;
-    haul__cluster *cluster = NULL;
+    haul__cluster *cluster = clusters->count ? &clusters->at[clusters->count - 1] : NULL;
     size_t i;
-    for (i = 0; i < log->reached.count; i++) {
+    for (i = first; i < end; i++) {
         const haul__reached *range = &log->reached.at[i];
         if (!cluster || range->first - cluster->first >= cluster->bytes) {
             cluster = &clusters->at[clusters->count];
@@ -125,6 +138,18 @@ static void merge(making *m)
     }
 }
 
+static haul_status merge(making *m)
+{
+    haul_status status = HAUL_OK;
+    size_t first, end;
+    for (first = 0; first < m->log->reached.count && status == HAUL_OK; first = end) {
+        end = haul__pulse_end(first, m->log->reached.count, RANGE_NS);
+        merge_some(m, first, end);
+        status = haul__pulse(m->context);
+    }
+    return status;
+}
+
 /* Demands that the tag bits are clear in the target's new address too. Bits below the tags keep
  * their value. */
 static int free_tags_at(making *m, const haul__reference *reference, uintptr_t byte)
@@ -139,15 +164,18 @@ static int free_tags_at(making *m, const haul__reference *reference, uintptr_t b
 }
 
 /* A target may be one past the end of a cluster. */
-static void free_tags(making *m)
+static haul_status free_tags(making *m)
 {
+    haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < m->log->references.count; i++) {
+    for (i = 0; i < m->log->references.count && status == HAUL_OK; i++) {
         const haul__reference *reference = &m->log->references.at[i];
         int is_found = reference->tags > 1 && free_tags_at(m, reference, reference->target);
         if (reference->tags > 1 && (!is_found || reference->kind != HAUL__REFERENCE_TAGGED))
             free_tags_at(m, reference, reference->target - 1);
+        status = haul__pulse_behind(m->context, i, SEARCH_NS);
     }
+    return status;
 }
 
 static void ask_for(making *m, const haul__reached *range, unsigned shift)
@@ -158,41 +186,56 @@ static void ask_for(making *m, const haul__reached *range, unsigned shift)
 
 /* Alignments that were not checked, unless they contradict others. Declared ones up to a granule
  * are left out: an object may lie anywhere in another. */
-static void hope(making *m)
+static haul_status hope(making *m)
 {
     const haul__order_log *log = m->log;
-    size_t i;
-    for (i = 0; i < log->reached.count; i++)
-        if (log->reached.at[i].kept > HAUL__GRANULE_SHIFT)
-            ask_for(m, &log->reached.at[i], log->reached.at[i].kept);
-    for (i = 0; i < log->reached.count; i++)
-        ask_for(m, &log->reached.at[i], log->reached.at[i].hoped);
+    haul_status status = HAUL_OK;
+    const size_t count = log->reached.count;
+    size_t i, end;
+    for (i = 0; i < count && status == HAUL_OK; status = haul__pulse(m->context))
+        for (end = haul__pulse_end(i, count, RANGE_NS); i < end; i++)
+            if (log->reached.at[i].kept > HAUL__GRANULE_SHIFT)
+                ask_for(m, &log->reached.at[i], log->reached.at[i].kept);
+    for (i = 0; i < count && status == HAUL_OK; status = haul__pulse(m->context))
+        for (end = haul__pulse_end(i, count, RANGE_NS); i < end; i++)
+            ask_for(m, &log->reached.at[i], log->reached.at[i].hoped);
+    return status;
 }
 
 /* ---- Places. */
 
-static void find_compacted(making *m)
+static haul_status find_compacted(making *m)
 {
     const haul__map *map = &m->found->map;
-    size_t i;
-    for (i = 0; i < m->clusters->count; i++) {
-        haul__cluster *cluster = &m->clusters->at[i];
-        cluster->compact = haul__place(haul__map_find(map, cluster->first), cluster->first);
-    }
+    haul_status status = HAUL_OK;
+    size_t i, end;
+    for (i = 0; i < m->clusters->count && status == HAUL_OK; status = haul__pulse(m->context))
+        for (end = haul__pulse_end(i, m->clusters->count, SEARCH_NS); i < end; i++) {
+            haul__cluster *cluster = &m->clusters->at[i];
+            cluster->compact = haul__place(haul__map_find(map, cluster->first), cluster->first);
+        }
+    return status;
 }
 
-/* 0: the arena is larger than this machine's addresses. */
-static int place_clusters(making *m)
+static haul_status refuse_size(making *m)
+{
+    return haul__fail(&m->context->error, HAUL_ERROR_LIMIT,
+                      "an arena larger than this machine's addresses");
+}
+
+static haul_status place_clusters(making *m)
 {
     haul__clusters *clusters = m->clusters;
     const uint64_t most = SIZE_MAX / 4;
     uint64_t at = haul__round_up(HAUL__GRANULE + m->found->room_before, HAUL__GRANULE);
+    haul_status status = HAUL_OK;
     size_t turn, placed = 0;
     clusters->alignment = HAUL__GRANULE;
-    for (turn = 0; turn < m->log->reached.count; turn++) {
+    for (turn = 0; turn < m->log->reached.count && status == HAUL_OK; turn++) {
         haul__cluster *cluster = &clusters->at[m->of_turn[turn]];
         const demand *d = &m->demands[m->of_turn[turn]];
         const size_t alignment = d->alignment > HAUL__GRANULE ? d->alignment : HAUL__GRANULE;
+        status = haul__pulse_behind(m->context, turn, RANGE_NS);
         if (cluster->place)
             continue;
         cluster->place = haul__round_up(at, alignment) + d->phase;
@@ -201,22 +244,40 @@ static int place_clusters(making *m)
         if (clusters->alignment < alignment)
             clusters->alignment = alignment;
         if (at > most)
-            return 0;
+            return refuse_size(m);
     }
     clusters->bytes = haul__round_up(at + m->found->room_behind, HAUL__GRANULE);
-    return clusters->bytes <= most;
+    return status == HAUL_OK && clusters->bytes > most ? refuse_size(m) : status;
 }
 
-static void make_guide(haul__clusters *clusters)
+static haul_status make_guide(making *m)
 {
+    haul__clusters *clusters = m->clusters;
+    haul_status status = HAUL_OK;
     size_t step, cluster = 0;
-    for (step = 0; step < clusters->guide_count; step++) {
+    for (step = 0; step < clusters->guide_count && status == HAUL_OK; step++) {
         const uint64_t at = (uint64_t)step << HAUL__GUIDE_SHIFT;
         while (cluster < clusters->count &&
                clusters->at[cluster].compact + clusters->at[cluster].bytes <= at)
             cluster++;
         clusters->guide[step] = (uint32_t)cluster;
+        status = haul__pulse_behind(m->context, step, RANGE_NS);
     }
+    return status;
+}
+
+static haul_status make(making *m)
+{
+    haul_status status = merge(m);
+    if (status == HAUL_OK)
+        status = free_tags(m);
+    if (status == HAUL_OK)
+        status = hope(m);
+    if (status == HAUL_OK)
+        status = find_compacted(m);
+    if (status == HAUL_OK)
+        status = make_guide(m);
+    return status == HAUL_OK ? place_clusters(m) : status;
 }
 
 /* ---- Memory. */
@@ -262,24 +323,18 @@ haul_status haul__clusters_make(haul_context *context, const haul__found *found,
     if (count >= UINT32_MAX)
         return haul__fail(&context->error, HAUL_ERROR_LIMIT,
                           "%zu ranges are too many for an ordered arena", count);
+    m.context = context;
     m.found = found;
     m.log = log;
     m.clusters = clusters;
     m.demands = haul__allocate(allocator, room * sizeof *m.demands, sizeof(uint16_t));
     m.of_turn = haul__allocate(allocator, room * sizeof *m.of_turn, sizeof(uint32_t));
-    if (m.demands && m.of_turn && sort_ranges(allocator, log->reached.at, count) &&
-        allocate_clusters(context, placed, room, clusters)) {
-        merge(&m);
-        free_tags(&m);
-        hope(&m);
-        find_compacted(&m);
-        make_guide(clusters);
-        status = place_clusters(&m) ? HAUL_OK
-                                    : haul__fail(&context->error, HAUL_ERROR_LIMIT,
-                                                 "an arena larger than this machine's addresses");
-    } else {
+    if (m.demands && m.of_turn)
+        status = sort_ranges(context, log->reached.at, count);
+    if (status == HAUL_OK)
+        status = allocate_clusters(context, placed, room, clusters) ? make(&m) : HAUL_ERROR_MEMORY;
+    if (status == HAUL_ERROR_MEMORY)
         haul__fail(&context->error, status, "out of memory in layout");
-    }
     haul__release(allocator, m.demands, room * sizeof *m.demands);
     haul__release(allocator, m.of_turn, room * sizeof *m.of_turn);
     if (status != HAUL_OK)

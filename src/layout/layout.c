@@ -22,6 +22,7 @@
  */
 #include "base/sort.h"
 #include "base/list.h"
+#include "context/pulse.h"
 #include "layout/layout.h"
 #include "map/fold.h"
 #include "map/forms.h"
@@ -331,27 +332,33 @@ static int place_block(haul__map *map, size_t i, haul__placed *placed)
     return 1;
 }
 
+#define PLACED_NS 4096u /* that a block takes, at most */
+
 /* A block is placed as soon as it is folded, while it is in the cache. Placements need all blocks
  * folded first. */
-static int place_alone(haul__map *map, haul__placed *placed)
+static haul_status place_alone(haul_context *context, haul__map *map, haul__placed *placed)
 {
+    haul_status status = HAUL_OK;
     size_t i;
     unsigned cell;
-    for (i = 0; i < map->block_count; i++) {
+    for (i = 0; i < map->block_count && status == HAUL_OK; i++) {
         haul__block *block = haul__map_block(map, i);
         for (cell = 0; i + 1 < map->block_count && cell < HAUL__CELLS; cell += 8)
             haul__prefetch_write(&haul__map_block(map, i + 1)->cells[cell]);
         if (must_fold(map, block) && !haul__mark_fold(map, block, &placed->bytes))
-            return 0;
+            return HAUL_ERROR_MEMORY;
         if (!map->has_placements && !place_block(map, i, placed))
-            return 0;
+            return HAUL_ERROR_MEMORY;
+        status = haul__pulse_behind(context, i, PLACED_NS);
     }
-    if (map->has_placements && !join_pages(map))
-        return 0;
-    for (i = 0; map->has_placements && i < map->block_count; i++)
+    if (status == HAUL_OK && map->has_placements && !join_pages(map))
+        return HAUL_ERROR_MEMORY;
+    for (i = 0; map->has_placements && i < map->block_count && status == HAUL_OK; i++) {
         if (!place_block(map, i, placed))
-            return 0;
-    return 1;
+            return HAUL_ERROR_MEMORY;
+        status = haul__pulse_behind(context, i, PLACED_NS);
+    }
+    return status;
 }
 
 /* ---- The sweep by threads: fold and count, add up, rank. */
@@ -407,15 +414,38 @@ static void rank_chunk(void *user, size_t number, size_t first, size_t end, void
     }
 }
 
-/* Folds all blocks. Each chunk gets a share of the memory that the map keeps. 0: out of memory. */
-static int fold_together(haul__pool *pool, sweep *s, size_t count, size_t grain)
+/* With a listener, blocks that are swept between two pulses: some 40 ms of work for one thread. */
+#define SWEPT_BLOCKS ((size_t)16384)
+
+static size_t strip_of(const haul_context *context, size_t count)
+{
+    return context->listener.discovery && count > SWEPT_BLOCKS ? SWEPT_BLOCKS : count;
+}
+
+static haul_status sweep_all(haul_context *context, size_t count, haul__pool_work *work, sweep *s)
+{
+    const size_t strip = strip_of(context, count), grain = strip / HAUL__POOL_CHUNKS + 1;
+    haul_status status = HAUL_OK;
+    size_t first, now;
+    for (first = 0; first < count && status == HAUL_OK; first += now) {
+        now = count - first < strip ? count - first : strip;
+        haul__pool_run(context->pool, SIZE_MAX, first, first + now, grain, work, s);
+        status = haul__pulse(context);
+    }
+    return status;
+}
+
+/* Folds all blocks. Each chunk gets a share of the memory that the map keeps. */
+static haul_status fold_together(haul_context *context, sweep *s, size_t count)
 {
     haul__map *map = s->map, *shares[HAUL__POOL_CHUNKS];
-    const size_t chunks = (count + grain - 1) / grain;
+    const size_t strip = strip_of(context, count), grain = strip / HAUL__POOL_CHUNKS + 1,
+                 chunks = (strip + grain - 1) / grain;
+    haul_status status;
     size_t i;
     s->parts = haul__allocate_zeroed(&map->allocator, chunks * sizeof *s->parts);
     if (!s->parts)
-        return 0;
+        return HAUL_ERROR_MEMORY;
     for (i = 0; i < chunks; i++) {
         shares[i] = &s->parts[i];
         *shares[i] = *map;
@@ -423,22 +453,23 @@ static int fold_together(haul__pool *pool, sweep *s, size_t count, size_t grain)
         memset(shares[i]->spare, 0, sizeof shares[i]->spare);
     }
     haul__spare_deal(map, shares, chunks);
-    haul__pool_run(pool, SIZE_MAX, 0, count, grain, fold_chunk, s);
+    status = sweep_all(context, count, fold_chunk, s);
     for (i = 0; i < chunks; i++) {
         haul__spare_join(map, shares[i]);
         map->side_bytes += shares[i]->side_bytes;
     }
     haul__release(&map->allocator, s->parts, chunks * sizeof *s->parts);
-    return s->failures == 0;
+    return s->failures ? HAUL_ERROR_MEMORY : status;
 }
 
-static int place_together(haul__pool *pool, haul__map *map, haul__placed *placed)
+static haul_status place_together(haul_context *context, haul__map *map, haul__placed *placed)
 {
-    const size_t count = map->block_count, grain = count / HAUL__POOL_CHUNKS + 1;
+    const size_t count = map->block_count;
     sweep s = { map, NULL, 0, 0, 0 };
+    haul_status status = fold_together(context, &s, count);
     size_t i;
-    if (!fold_together(pool, &s, count, grain))
-        return 0;
+    if (status != HAUL_OK)
+        return status;
     placed->slots += s.slots;
     placed->bytes += s.bytes;
     for (i = 0; i < count; i++) {
@@ -448,16 +479,15 @@ static int place_together(haul__pool *pool, haul__map *map, haul__placed *placed
         block->base = placed->granules;
         placed->granules += granules + block->gap;
     }
-    haul__pool_run(pool, SIZE_MAX, 0, count, grain, rank_chunk, &s);
-    return 1;
+    return sweep_all(context, count, rank_chunk, &s);
 }
 
-static int place_blocks(haul_context *context, haul__map *map, haul__placed *placed)
+static haul_status place_blocks(haul_context *context, haul__map *map, haul__placed *placed)
 {
     return context->pool && map->block_count >= WORTH_SWEEPING && !map->has_placements &&
                    haul__threads_may_allocate(context)
-               ? place_together(context->pool, map, placed)
-               : place_alone(map, placed);
+               ? place_together(context, map, placed)
+               : place_alone(context, map, placed);
 }
 
 static int special_before(const void *a, const void *b)
@@ -522,13 +552,16 @@ static void sort_special(haul__found *found)
 haul_status haul__layout(haul_context *context, haul__found *found, haul__placed *placed)
 {
     haul__map *map = &found->map;
+    haul_status status = HAUL_ERROR_MEMORY;
     memset(placed, 0, sizeof *placed);
     placed->granules = 1 + granules_of(found->room_before); /* offset 0 is never an object */
     placed->alignment = HAUL__GRANULE;
-    if (!sort_numbers(context, map) || !haul__map_list(map))
-        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
-    if (!place_blocks(context, map, placed))
-        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
+    if (sort_numbers(context, map) && haul__map_list(map))
+        status = place_blocks(context, map, placed);
+    if (status == HAUL_ERROR_MEMORY)
+        haul__fail(&context->error, status, "out of memory in layout");
+    if (status != HAUL_OK)
+        return status;
     placed->granules += granules_of(found->room_behind);
     map->is_wide = placed->granules > UINT32_MAX;
     if (placed->granules > SIZE_MAX / 4 / HAUL__GRANULE)

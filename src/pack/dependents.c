@@ -44,7 +44,7 @@ haul_status haul__refuse_dependents(haul_plan *plan, uintptr_t first, uintptr_t 
                             "the contents of type %s depend on addresses: %s", walk->name, text);
         sought.object = one->address;
         if (!plan->has_lost_parts)
-            haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+            haul__explain(plan->context, plan->roots, plan->root_count, &plan->found, &sought);
         return status;
     }
     return HAUL_OK;

@@ -21,13 +21,18 @@
 #include "pack/ordered.h"
 
 #include "base/sort.h"
+#include "context/pulse.h"
 #include "pack/pieces.h"
 #include "pack/plan_space.h"
 #include "pack/plan_struct.h"
+#include "pack/progress.h"
 #include "pack/translate.h"
 
 /* With fewer, a cluster's bytes have not come yet; with more, they are gone again. */
 #define CLUSTERS_AHEAD 8u
+
+#define SLOTS_NS 65536u    /* that the slots of a block take, at most */
+#define REFERENCE_NS 1024u /* that a reference takes, about: some searches */
 
 static haul_status out_of_memory(haul_plan *plan)
 {
@@ -55,13 +60,14 @@ static int note_pointer(const haul_allocator *allocator, haul__ordered *o, uint6
 }
 
 /* The slots of the map and the clusters are both in order of address. */
-static int note_slots(const haul_plan *plan, haul__ordered *o)
+static haul_status note_slots(const haul_plan *plan, haul__ordered *o)
 {
     const haul__map *map = &plan->found.map;
     const haul__cluster *cluster = o->clusters.at;
+    haul_status status = HAUL_OK;
     size_t i;
     unsigned cell;
-    for (i = 0; i < map->block_count; i++) {
+    for (i = 0; i < map->block_count && status == HAUL_OK; i++) {
         const haul__block *block = haul__plan_block(plan, i);
         uintptr_t address = haul__block_address(map->numbers[i]);
         for (cell = 0; block->form != HAUL__FULL && cell < HAUL__CELLS;
@@ -74,11 +80,12 @@ static int note_slots(const haul_plan *plan, haul__ordered *o)
                     cluster++;
                 if (!note_pointer(&plan->context->allocator, o,
                                   cluster->place + (slot - cluster->first)))
-                    return 0;
+                    return HAUL_ERROR_MEMORY;
             }
         }
+        status = haul__pulse_behind(plan->context, i, SLOTS_NS);
     }
-    return 1;
+    return status;
 }
 
 static uint64_t place_of(const haul_plan *plan, uintptr_t address)
@@ -88,19 +95,21 @@ static uint64_t place_of(const haul_plan *plan, uintptr_t address)
 
 /* Explicit relocations of the source. One that leads beside its target stays one, wherever it
  * lies, and so does a limit. */
-static int note_explicit_words(const haul_plan *plan, haul__ordered *o)
+static haul_status note_explicit_words(const haul_plan *plan, haul__ordered *o)
 {
     const haul_allocator *allocator = &plan->context->allocator;
+    haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < plan->found.special_count; i++) {
+    for (i = 0; i < plan->found.special_count && status == HAUL_OK; i++) {
         const haul__special_word *word = &plan->found.special[i];
         const uint64_t place = place_of(plan, word->address);
         const int is_beside = word->addend || word->is_limit;
         if (word->kind == HAUL__EXPLICIT &&
             !(is_beside ? note_explicit(allocator, o, place) : note_pointer(allocator, o, place)))
-            return 0;
+            return HAUL_ERROR_MEMORY;
+        status = haul__pulse_behind(plan->context, i, REFERENCE_NS);
     }
-    return 1;
+    return status;
 }
 
 static int is_less(const void *a, const void *b)
@@ -175,15 +184,16 @@ static int resolved_before(const void *a, const void *b)
 /* The end of a pair, or a tagged word, may also be logged as a pointer to no elements: then it
  * counts as that. A word that stands in several objects is an end if one of them says so, so that
  * begin and end of an empty pair stay together. */
-static int resolve_all(const haul_plan *plan, const haul__order_log *log, haul__ordered *o)
+static haul_status resolve_all(const haul_plan *plan, const haul__order_log *log, haul__ordered *o)
 {
+    haul_status status = HAUL_OK;
     size_t i, left = 0;
     o->resolved_capacity = log->references.count;
     o->resolved = haul__allocate(&plan->context->allocator,
                                  o->resolved_capacity * sizeof *o->resolved, sizeof(uint64_t));
     if (!o->resolved && log->references.count)
-        return 0;
-    for (i = 0; i < log->references.count; i++) {
+        return HAUL_ERROR_MEMORY;
+    for (i = 0; i < log->references.count && status == HAUL_OK; i++) {
         const haul__reference reference = with_tags(plan, &log->references.at[i]);
         const int ends =
             reference.kind != HAUL__REFERENCE_TAGGED && is_end(plan, &o->clusters, &reference);
@@ -202,7 +212,10 @@ static int resolve_all(const haul_plan *plan, const haul__order_log *log, haul__
         resolved->is_followed = reference.kind != HAUL__REFERENCE_PLACE;
         resolved->is_begin = !ends;
         left += resolved->place != 0;
+        status = haul__pulse_behind(plan->context, i, REFERENCE_NS);
     }
+    if (status != HAUL_OK)
+        return status;
     o->resolved_count = left;
     left = 0;
     haul__sort(o->resolved, o->resolved_count, sizeof *o->resolved, resolved_before);
@@ -211,7 +224,7 @@ static int resolve_all(const haul_plan *plan, const haul__order_log *log, haul__
             o->resolved[left - 1].value != o->resolved[i].value)
             o->resolved[left++] = o->resolved[i];
     o->resolved_count = left;
-    return 1;
+    return haul__pulse(plan->context);
 }
 
 /* ---- Made and dropped. */
@@ -248,11 +261,15 @@ haul_status haul__order(haul_plan *plan, haul__order_log *log)
     if (status == HAUL_OK) {
         o->bitmap_words = ((size_t)(o->clusters.bytes >> HAUL__WORD_SHIFT) + 63) / 64;
         o->bitmap = haul__allocate_zeroed(allocator, o->bitmap_words * sizeof *o->bitmap);
-        if (!o->bitmap || !note_slots(plan, o) || !note_explicit_words(plan, o) ||
-            !resolve_all(plan, log, o))
-            status = out_of_memory(plan);
-        else
+        status = o->bitmap ? note_slots(plan, o) : HAUL_ERROR_MEMORY;
+        if (status == HAUL_OK)
+            status = note_explicit_words(plan, o);
+        if (status == HAUL_OK)
+            status = resolve_all(plan, log, o);
+        if (status == HAUL_OK)
             haul__sort(o->explicit, o->explicit_count, sizeof *o->explicit, is_less);
+        if (status == HAUL_ERROR_MEMORY)
+            out_of_memory(plan);
     }
     if (status != HAUL_OK)
         haul__ordered_drop(plan);
@@ -261,10 +278,48 @@ haul_status haul__order(haul_plan *plan, haul__order_log *log)
 
 /* ---- From the compacted arena to the ordered one. */
 
-/* Each cluster, and zeros up to the next one. */
-static void copy_clusters(const haul__clusters *clusters, const unsigned char *compacted,
-                          unsigned char *arena)
+/* A pack has three parts that take about as long: gather, copies and translations. */
+enum { GATHERED = 1, COPIED, PARTS };
+
+typedef struct telling {
+    const haul_plan *plan;
+    const haul__listener *listener;
+    uint64_t next; /* byte of the arena behind which the listener hears again */
+} telling;
+
+/* All parts before are done, and of this one `at` bytes of the arena. */
+static haul_status tell(telling *t, unsigned before, uint64_t at)
 {
+    const uint64_t total = (uint64_t)t->plan->placed.granules << HAUL__GRANULE_SHIFT;
+    const uint64_t part = total / PARTS;
+    const double done = (double)at / (double)t->plan->ordered->clusters.bytes;
+    if (at < t->next)
+        return HAUL_OK;
+    t->next = at + HAUL__PROGRESS_BYTES;
+    return haul__tell(t->plan->context, t->listener,
+                      before * part + (uint64_t)(done * (double)part), total);
+}
+
+/* A cluster that takes long, or behind which the listener hears. */
+static haul_status copy_and_tell(telling *t, const haul__cluster *cluster,
+                                 const unsigned char *compacted, unsigned char *arena)
+{
+    haul_status status = HAUL_OK;
+    size_t at, now;
+    for (at = 0; at < cluster->bytes && status == HAUL_OK; at += now) {
+        now =
+            cluster->bytes - at < HAUL__PROGRESS_BYTES ? cluster->bytes - at : HAUL__PROGRESS_BYTES;
+        memcpy(arena + cluster->place + at, compacted + cluster->compact + at, now);
+        status = tell(t, GATHERED, cluster->place + at + now);
+    }
+    return status;
+}
+
+/* Each cluster, and zeros up to the next one. */
+static haul_status copy_clusters(telling *t, const unsigned char *compacted, unsigned char *arena)
+{
+    const haul__clusters *clusters = &t->plan->ordered->clusters;
+    haul_status status;
     uint64_t end = 0;
     size_t i;
     for (i = 0; i < clusters->count; i++) {
@@ -276,10 +331,17 @@ static void copy_clusters(const haul__clusters *clusters, const unsigned char *c
                 (uintptr_t)compacted +
                 (uintptr_t)clusters->at[clusters->by_place[i + CLUSTERS_AHEAD / 2]].compact);
         memset(arena + end, 0, (size_t)(cluster->place - end));
-        memcpy(arena + cluster->place, compacted + cluster->compact, cluster->bytes);
         end = cluster->place + cluster->bytes;
+        if (HAUL__LIKELY(end < t->next && cluster->bytes <= HAUL__PROGRESS_BYTES)) {
+            memcpy(arena + cluster->place, compacted + cluster->compact, cluster->bytes);
+            continue;
+        }
+        status = copy_and_tell(t, cluster, compacted, arena);
+        if (status != HAUL_OK)
+            return status;
     }
     memset(arena + end, 0, (size_t)(clusters->bytes - end));
+    return HAUL_OK;
 }
 
 static void put_word(unsigned char *arena, uint64_t place, uintptr_t word)
@@ -309,8 +371,10 @@ HAUL__INLINE void prefetch(const haul__clusters *clusters, const unsigned char *
 }
 
 /* The guides of the next 64 words are prefetched while these are translated. */
-HAUL__HOT static void translate_words(const haul__ordered *o, unsigned char *arena, uint64_t base)
+HAUL__HOT static haul_status translate_words(telling *t, unsigned char *arena, uint64_t base)
 {
+    const haul__ordered *o = t->plan->ordered;
+    haul_status status;
     size_t group;
     for (group = 0; group < o->bitmap_words; group++) {
         const uint64_t at = (uint64_t)group * 64 << HAUL__WORD_SHIFT;
@@ -320,7 +384,13 @@ HAUL__HOT static void translate_words(const haul__ordered *o, unsigned char *are
         prefetch(&o->clusters, arena + at, bits, 0);
         for (; bits; bits &= bits - 1)
             translate(o, arena, at + ((uint64_t)haul__lowest64(bits) << HAUL__WORD_SHIFT), base);
+        if (HAUL__LIKELY(at < t->next))
+            continue;
+        status = tell(t, COPIED, at);
+        if (status != HAUL_OK)
+            return status;
     }
+    return HAUL_OK;
 }
 
 /* Writes the words that are wrong in the compacted arena. */
@@ -350,18 +420,23 @@ haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, ui
                                  const haul__listener *listener)
 {
     const size_t bytes = haul__compacted_bytes(plan);
+    const uint64_t total = (uint64_t)plan->placed.granules << HAUL__GRANULE_SHIFT;
     void *compacted = haul__allocate(&plan->context->allocator, bytes, HAUL__GRANULE);
+    telling t = { plan, listener, 0 };
     haul_status status;
     if (!compacted)
         return out_of_memory(plan);
     status = haul__gather_compacted(plan, compacted, 0, final_base, 0, listener);
-    if (status == HAUL_OK) {
-        copy_clusters(&plan->ordered->clusters, compacted, arena);
-        translate_words(plan->ordered, arena, base);
+    t.next = listener ? HAUL__PROGRESS_BYTES : UINT64_MAX;
+    if (status == HAUL_OK)
+        status = copy_clusters(&t, compacted, arena);
+    t.next = listener ? HAUL__PROGRESS_BYTES : UINT64_MAX;
+    if (status == HAUL_OK)
+        status = translate_words(&t, arena, base);
+    if (status == HAUL_OK)
         status = put_words(plan, arena, base);
-    }
     haul__release(&plan->context->allocator, compacted, bytes);
-    return status;
+    return status == HAUL_OK ? haul__tell(plan->context, listener, total, total) : status;
 }
 
 /* ---- And back. */

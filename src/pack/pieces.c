@@ -23,6 +23,7 @@
 #include "pack/gather.h"
 #include "pack/gather_special.h"
 #include "pack/pieces.h"
+#include "pack/progress.h"
 #include "pack/scatter.h"
 #include "pack/stale.h"
 
@@ -30,7 +31,6 @@
 #define CLOSE_BYTES ((size_t)384 << 10)
 #define NEAR_BLOCKS ((size_t)64)       /* the map of so few blocks is there too */
 #define LARGE_BYTES ((size_t)64 << 20) /* an arena of this size is in no cache after a gather */
-#define PROGRESS_BYTES ((uint64_t)4 << 20)
 
 /* Blocks gathered between two reports of progress; and blocks given to a pool at once, if there is
  * no listener. With more blocks a pool waits less often for its last chunk. */
@@ -99,13 +99,14 @@ static void gather_chunk(void *user, size_t number, size_t first, size_t end, vo
     own->lost = s.lost;
 }
 
+/* Of an ordered pack this is a third (ordered.c). */
 static haul_status tell(haul__gathering *g, uint64_t done)
 {
     const uint64_t total = g->plan->placed.granules << HAUL__GRANULE_SHIFT;
-    if (done - g->reported < PROGRESS_BYTES && done != total)
+    if (done - g->reported < HAUL__PROGRESS_BYTES && done != total)
         return HAUL_OK;
     g->reported = done;
-    return haul__tell(g->plan->context, g->listener, done, total);
+    return haul__tell(g->plan->context, g->listener, g->plan->ordered ? done / 3 : done, total);
 }
 
 static haul_status gather_strips(haul__gathering *g, const haul__piece *piece,

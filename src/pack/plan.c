@@ -372,5 +372,5 @@ haul_status haul_plan_address(const haul_plan *plan, size_t offset, void **addre
 int haul__plan_path(const haul_plan *plan, uintptr_t address, char *path)
 {
     return !plan->has_lost_parts && haul__path_of_byte(plan->context, plan->roots, plan->root_count,
-                                                       &plan->found.map, address, path);
+                                                       &plan->found, address, path);
 }

@@ -23,7 +23,7 @@ void haul__name_changed(const haul_plan *plan, uintptr_t pointer, uintptr_t coun
         return;
     sought.pointer = pointer;
     sought.count = count;
-    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found, &sought);
 }
 
 /* Refuses the plan: `pointer`, or `count`, is not as discovery has read it. */
@@ -101,7 +101,7 @@ haul_status haul__check_read_set(haul_plan *plan)
     sought.call_self = call.self;
     sought.call_target = call.target;
     if (!plan->has_lost_parts)
-        haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+        haul__explain(plan->context, plan->roots, plan->root_count, &plan->found, &sought);
     return status;
 }
 

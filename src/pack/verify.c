@@ -4,6 +4,7 @@
 #include "base/pool.h"
 #include "context/context.h"
 #include "pack/stale.h"
+#include "pack/progress.h"
 #include "pack/verify.h"
 
 static uint64_t sum_slots(const haul__map *map, const haul__block *block, uintptr_t address)
@@ -61,22 +62,42 @@ haul_status haul__verify_counts(haul_plan *plan)
     return status;
 }
 
-haul_status haul__verify(haul_plan *plan)
+#define COMPARED_BLOCKS ((size_t)1024)
+
+/* Compares blocks up to `end`. */
+static haul_status verify_blocks(haul_plan *plan, size_t first, size_t end)
 {
-    const size_t count = plan->found.map.block_count;
     chunks all;
-    haul_status status;
     size_t i, made;
-    plan->stale_block = SIZE_MAX;
-    status = haul__check_read_set(plan);
-    if (status != HAUL_OK)
-        return status;
     all.plan = plan;
     made = haul__pool_run(haul__context_pool(plan->context, haul__compacted_bytes(plan)),
-                          count << HAUL__BLOCK_SHIFT, 0, count, 1, verify_chunk, &all);
+                          (end - first) << HAUL__BLOCK_SHIFT, first, end, 1, verify_chunk, &all);
     for (i = 0; i < made; i++)
         if (!all.by[i].is_whole)
             return haul__block_changed(plan, all.by[i].until);
+    return HAUL_OK;
+}
+
+static haul_status tell_of_nothing(const haul_plan *plan, const haul__listener *listener)
+{
+    return haul__tell(plan->context, listener, 0,
+                      (uint64_t)plan->placed.granules << HAUL__GRANULE_SHIFT);
+}
+
+haul_status haul__verify(haul_plan *plan, const haul__listener *listener)
+{
+    const size_t count = plan->found.map.block_count, strip = listener ? COMPARED_BLOCKS : count;
+    haul_status status = tell_of_nothing(plan, listener);
+    size_t i, now;
+    plan->stale_block = SIZE_MAX;
+    if (status == HAUL_OK)
+        status = haul__check_read_set(plan);
+    for (i = 0; i < count && status == HAUL_OK; i += now) {
+        now = count - i < strip ? count - i : strip;
+        status = verify_blocks(plan, i, i + now);
+        if (status == HAUL_OK && i + now < count)
+            status = tell_of_nothing(plan, listener);
+    }
     for (i = 0; i < plan->found.special_count && status == HAUL_OK; i++)
         status = haul__check_special(plan, &plan->found.special[i]);
     return status;

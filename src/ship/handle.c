@@ -56,8 +56,9 @@ static int explain(haul__resident *resident, haul_address address, void **host, 
         offset = (size_t)((uintptr_t)at - (uintptr_t)contents->base);
         if (offset >= contents->bytes)
             return 0;
-        if (!contents->root.type || !haul__path_of_byte(shipment->device->context, &contents->root,
-                                                        1, NULL, (uintptr_t)at, path))
+        if (!contents->root.type ||
+            !haul__path_within(shipment->device->context, &contents->root, contents->base,
+                               contents->bytes, (uintptr_t)at, path))
             snprintf(path, HAUL_PATH_BYTES, "arena+%zu", offset);
     }
     *host = at;

@@ -95,7 +95,7 @@ static haul_status refresh_in_pieces(haul_shipment *shipment, const haul__listen
                                      const haul_async *async, haul__sending *sending)
 {
     double start = haul__seconds();
-    haul_status status = haul__verify(shipment->plan);
+    haul_status status = haul__verify(shipment->plan, listener);
     sending->packed = haul__seconds() - start;
     if (status != HAUL_OK)
         return status;

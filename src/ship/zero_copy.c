@@ -190,9 +190,9 @@ haul_status haul__pull(haul_shipment *shipment, int *done)
     *done = 0;
     if (!haul__is_locked(shipment))
         return HAUL_OK;
-    status = haul__verify_counts(shipment->plan);
+    status = haul__tell(shipment->device->context, listener, 0, bytes);
     if (status == HAUL_OK)
-        status = haul__tell(shipment->device->context, listener, 0, bytes);
+        status = haul__verify_counts(shipment->plan);
     if (status == HAUL_OK)
         status = gather_on_device(shipment, done);
     if (status == HAUL_ERROR_UNSUPPORTED)

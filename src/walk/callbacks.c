@@ -32,6 +32,15 @@ static haul_status meet_answer(haul__discovery *d, const haul__asked *asked, int
     return status;
 }
 
+/* In a changed graph, the answer is the plan's: pointers that the callback gets or finds may lead
+ * anywhere. */
+static haul_status take_answer(haul__discovery *d, const haul__asked *asked, int64_t *answer)
+{
+    int has = 0;
+    const haul_status status = haul__answer_of(d, asked, answer, &has);
+    return status != HAUL_OK || has ? status : haul__refuse_unreadable(d, asked->slot);
+}
+
 haul_status haul__call_back(haul__discovery *d, haul__asked *asked, unsigned mode, int64_t *answer)
 {
     const haul_type *ancestor = asked->nearest.type;
@@ -50,6 +59,8 @@ haul_status haul__call_back(haul__discovery *d, haul__asked *asked, unsigned mod
         return haul__refuse(d, HAUL_ERROR_GRAPH, asked->slot,
                             "it names %s as `.ancestor` for its %s, but it was found through none",
                             haul_type_name(ancestor), question_names[asked->question]);
+    if (d->changed)
+        return take_answer(d, asked, answer);
     *answer = asked->function(here);
     if (mode & HAUL__DRY)
         return HAUL_OK;

@@ -16,7 +16,8 @@ typedef struct haul__asked {
     int by_rule; /* a rule has worked out the target */
 } haul__asked;
 
-/* Fills in the rest of asked->here, calls the function, and adds its answer to the read set. */
+/* Fills in the rest of asked->here, calls the function, and adds its answer to the read set. In a
+ * changed graph it calls nothing, and takes the answer that the plan got. */
 haul_status haul__call_back(haul__discovery *d, haul__asked *asked, unsigned mode, int64_t *answer);
 
 #endif

@@ -74,6 +74,8 @@ haul__seen *haul__see(haul__discovery *d, uintptr_t address, int what, const voi
 void haul__name_seen(haul__discovery *d, const haul__seen *seen)
 {
     size_t root = d->root;
+    if (d->passing)
+        return;
     d->root = seen->root;
     haul__name_place(d, seen->entry, seen->element, seen->slot, d->context->error.other_path);
     d->root = root;

@@ -14,6 +14,7 @@
 #include "walk/paths.h"
 #include "walk/place.h"
 #include "walk/pools.h"
+#include "walk/read_set.h"
 #include "walk/retrace.h"
 #include "walk/ruled_field.h"
 #include "walk/section_memo.h"
@@ -37,6 +38,7 @@ static void close_discovery(haul__discovery *d)
     haul__section_memo_close(d);
     haul__pools_close(d);
     haul__evaluations_close(d);
+    haul__answers_close(d);
 }
 
 void haul__found_drop(haul_context *context, haul__found *found)
@@ -72,6 +74,7 @@ static void open_discovery(haul__discovery *d, haul_context *context, const haul
     d->roots = roots;
     d->root_count = count;
     d->at_entry = SIZE_MAX;
+    d->work_most = SIZE_MAX;
     memset(found, 0, sizeof *found);
     if (context->has_warm)
         found->map = context->warm; /* empty */
@@ -118,11 +121,12 @@ static haul_status run(haul__discovery *d)
         status = haul__decide_waiting(d);
     if (status == HAUL_OK)
         status = haul__mark_pools(d);
-    if (status == HAUL_OK && !d->within && !is_partial(d))
+    if (status == HAUL_OK && !d->within && !d->passing && !is_partial(d))
         status = haul__check_aliases(d);
     if (status == HAUL_OK)
         status = haul__note_course(d);
     d->repeated += d->found->objects;
+    haul__news_close(d);
     if (status != HAUL_OK)
         haul__found_drop(d->context, d->found);
     if (status == HAUL_ERROR_MEMORY)
@@ -194,6 +198,8 @@ haul_status haul__record(haul_context *context, const haul_root *roots, size_t c
     open_discovery(d, context, roots, count, found);
     d->recording = 1;
     d->bounds = bounds;
+    if (bounds)
+        d->work_most = bounds->work;
     status = run(d);
     if (status != HAUL_OK)
         close_discovery(d);
@@ -321,45 +327,105 @@ haul_status haul__discover_beside(haul_context *context, const haul_root *root,
     return status;
 }
 
-/* A change can stop the run before the sought place; then the path is that of the change. A place
- * that the roots no longer reach has no path and is called "root". */
+/* Times that the bytes of a changed graph may be read, at most. A right graph needs a few. */
+#define WORK_MOST 64u
+#define WORK_SPARE 4096u /* bytes: entries of small graphs are longer than their objects */
+
+/* Those of its arena. */
+static uint64_t bytes_of(const haul__map *map)
+{
+    return map->block_count ? haul__place(haul__map_block(map, map->block_count - 1),
+                                          HAUL__BLOCK_BYTES - HAUL__GRANULE) +
+                                  HAUL__GRANULE
+                            : 0;
+}
+
+static void pass_over(haul__discovery *d, haul__passing *passing, uint64_t bytes)
+{
+    memset(passing, 0, sizeof *passing);
+    d->recording = 1;
+    d->passing = passing;
+    d->work_most = bytes < SIZE_MAX / WORK_MOST - WORK_SPARE
+                       ? (size_t)(bytes + WORK_SPARE) * WORK_MOST
+                       : SIZE_MAX;
+}
+
+static void open_changed(haul__discovery *d, const haul__found *changed, haul__passing *passing)
+{
+    d->changed = changed;
+    d->within = &changed->map;
+    pass_over(d, passing, bytes_of(&changed->map));
+}
+
+/* If pointers do not lead to the sought place any more, the path is that of the first place that
+ * could not be followed. A change was there, too. If there is none, the path is "root". */
 void haul__explain(haul_context *context, const haul_root *roots, size_t count,
-                   const haul__map *within, const haul__sought *sought)
+                   const haul__found *changed, const haul__sought *sought)
 {
     haul_error first = context->error;
+    haul__passing passing;
     haul__discovery d;
     haul__found found;
+    haul_status status;
     open_discovery(&d, context, roots, count, &found);
-    d.recording = 1;
-    d.within = within;
+    open_changed(&d, changed, &passing);
     d.sought = *sought;
-    if (run(&d) == HAUL_OK) {
+    status = run(&d);
+    if (status == HAUL_OK)
         haul__found_drop(context, &found);
-        haul__set_path(context->error.path, "root");
-    }
+    if (status == HAUL_ERROR_STALE)
+        memcpy(first.path, context->error.path, sizeof first.path);
+    else if (passing.passed.is_noted)
+        haul__name_refusal(&d, &passing.passed, first.path);
+    else
+        haul__set_path(first.path, status == HAUL_ERROR_MEMORY ? "" : "root");
     close_discovery(&d);
-    memcpy(first.path, context->error.path, sizeof first.path);
     context->error = first;
 }
 
-int haul__path_of_byte(haul_context *context, const haul_root *roots, size_t count,
-                       const haul__map *within, uintptr_t address, char *path)
+/* The walk fills the context's record, which becomes `before` again. `path` may lie in it. */
+static int find_byte(haul__discovery *d, uintptr_t address, char *path)
 {
-    const haul_error before = context->error;
-    char found_path[HAUL_PATH_BYTES];
+    haul_error *record = &d->context->error, before = *record;
+    int has_path = 0;
+    if (path == record->path)
+        path = before.path;
+    else if (path == record->other_path)
+        path = before.other_path;
+    if (run(d) == HAUL_OK) {
+        has_path = haul__name_byte(d, address, 1, record->path) && record->path[0];
+        if (has_path)
+            haul__set_path(path, record->path);
+        haul__found_drop(d->context, d->found);
+    }
+    close_discovery(d);
+    *record = before;
+    return has_path;
+}
+
+int haul__path_of_byte(haul_context *context, const haul_root *roots, size_t count,
+                       const haul__found *changed, uintptr_t address, char *path)
+{
+    haul__passing passing;
     haul__found found;
     haul__discovery d;
-    int has_path = 0;
     open_discovery(&d, context, roots, count, &found);
-    d.recording = 1;
-    d.within = within;
-    if (run(&d) == HAUL_OK) {
-        has_path = haul__name_byte(&d, address, 1, found_path) && found_path[0];
-        haul__found_drop(context, &found);
-    }
-    close_discovery(&d);
-    context->error = before;
-    if (has_path)
-        haul__set_path(path, found_path);
-    return has_path;
+    open_changed(&d, changed, &passing);
+    return find_byte(&d, address, path);
+}
+
+int haul__path_within(haul_context *context, const haul_root *root, const void *begin, size_t bytes,
+                      uintptr_t address, char *path)
+{
+    haul__passing passing;
+    haul__found found;
+    haul__discovery d;
+    haul__bounds bounds;
+    bounds.begin = (uintptr_t)begin;
+    bounds.end = bounds.begin + bytes;
+    bounds.work = SIZE_MAX;
+    open_discovery(&d, context, root, 1, &found);
+    d.bounds = &bounds;
+    pass_over(&d, &passing, bytes);
+    return find_byte(&d, address, path);
 }

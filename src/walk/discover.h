@@ -33,15 +33,20 @@ typedef struct haul__sought {
 } haul__sought;
 
 /* Sets the path in the context's error record to that of the sought place. The graph may have
- * changed in any way: only bytes that have a place in `within`, a map after layout, are read. */
+ * changed in any way, by the hand of a device too: of what `changed` has found of it, after layout,
+ * only objects are read, and no callback is called. */
 void haul__explain(haul_context *context, const haul_root *roots, size_t count,
-                   const haul__map *within, const haul__sought *sought);
+                   const haul__found *changed, const haul__sought *sought);
 
 /* Writes the path of a byte that the roots reach: "root.next+16"; `path` has HAUL_PATH_BYTES. Reads
- * what haul__explain reads, and leaves the record alone. 0: they reach no such byte, or the graph
- * has changed. */
+ * what haul__explain reads, and leaves the record alone. 0: the roots reach no such byte, or there
+ * is no memory. */
 int haul__path_of_byte(haul_context *context, const haul_root *roots, size_t count,
-                       const haul__map *within, uintptr_t address, char *path);
+                       const haul__found *changed, uintptr_t address, char *path);
+/* The same for a graph in an arena, of which a device may have written any byte. Reads only `bytes`
+ * bytes from `begin` on, and calls callbacks. */
+int haul__path_within(haul_context *context, const haul_root *root, const void *begin, size_t bytes,
+                      uintptr_t address, char *path);
 
 /* A recording run that is left open, so that its entries can be read, in the order they were found.
  * It reads only bytes within `bounds`, which stay until it is closed; NULL: any. After

@@ -62,6 +62,19 @@ typedef struct haul__bounds {
     size_t work;
 } haul__bounds;
 
+/* A place that an error has in a recording run. Entries stay, so its path can be written later. */
+typedef struct haul__refusal {
+    int is_noted;
+    size_t root, entry, element;
+    const haul__slot *slot;
+} haul__refusal;
+
+/* Of a walk that passes over what it cannot follow. */
+typedef struct haul__passing {
+    haul__refusal refused, passed; /* the last one; the first that was passed over */
+    int has_spent;                 /* its work is over */
+} haul__passing;
+
 #define HAUL__PENDING 32u          /* arrays that wait before the first is marked */
 #define HAUL__QUEUED ((size_t)256) /* a power of two */
 /* Objects that are fetched at once. Fewer: an object and its marks have not come yet when it is
@@ -82,9 +95,13 @@ typedef struct haul__discovery {
     haul__sought sought;                /* stop there, with its path */
     const haul__map *within;            /* read only bytes that it describes; NULL: all */
     const haul__bounds *bounds;         /* NULL: there are none */
-    size_t work;                        /* done so far, within bounds */
-    haul__order_log *order_log;         /* NULL: there is none */
-    int in_order;                       /* with a log, but not recording */
+    size_t work, work_most;             /* done so far, and at most (haul__spend) */
+    /* In a changed graph: what the plan has found, whose map is `within`. Its answers stand for
+     * those of callbacks. NULL: the graph is as it is. */
+    const haul__found *changed;
+    haul__passing *passing;     /* in a changed graph, and in an arena that a device has written */
+    haul__order_log *order_log; /* NULL: there is none */
+    int in_order;               /* with a log, but not recording */
     uintptr_t visited,
         visited_end;             /* in order: the object whose pointers are followed one by one */
     size_t at_entry, at_element; /* the visited element, for the path */
@@ -137,6 +154,11 @@ typedef struct haul__discovery {
     /* ruled_evaluate.c: values of the visited object's ruled rows, and of a reached one's */
     struct haul__field_value *evaluation[2];
     size_t evaluation_capacity[2];
+
+    /* read_set.c: the calls of `changed` by their questions; its reads outside of all objects */
+    haul__index answers;
+    HAUL__LIST(uint64_t) apart;
+    int has_apart;
 
     /* ancestors.c */
     HAUL__LIST(haul__ancestor) ancestors; /* the rest of each list; it only grows */

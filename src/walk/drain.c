@@ -469,6 +469,8 @@ haul_status haul__visit_all(haul__discovery *d)
     haul__entry entry;
     while (status == HAUL_OK && next_entry(d, &entry)) {
         status = haul__visit_entry(d, &entry);
+        if (HAUL__UNLIKELY(d->passing != NULL))
+            status = haul__pass_over(d, status);
         if (status == HAUL_OK)
             status = drain_queue(d);
         if (status == HAUL_OK)

@@ -140,8 +140,8 @@ static haul_status note_contents(haul__discovery *d, const haul__walk *walk,
 }
 
 /* The error, with the path of an element. Its entry may not be recorded yet. */
-static haul_status refuse(haul__discovery *d, const haul__entry *entry, size_t element,
-                          const haul__walk *walk)
+static haul_status refuse(haul__discovery *d, haul_status status, const haul__entry *entry,
+                          size_t element, const haul__walk *walk)
 {
     if (d->recording && haul__push_entry(d, entry) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
@@ -149,7 +149,7 @@ static haul_status refuse(haul__discovery *d, const haul__entry *entry, size_t e
         d->at_entry = d->entries.count - 1;
     d->at_element = element;
     return haul__refuse(
-        d, HAUL_ERROR_UNSUPPORTED, NULL,
+        d, status, NULL,
         "the contents of type %s depend on addresses, and it has no function that rebuilds them",
         walk->name);
 }
@@ -162,11 +162,12 @@ haul_status haul__note_elements(haul__discovery *d, const haul__entry *entry)
     haul_status status;
     if (walk->depends && d->sought.object >= entry->address &&
         d->sought.object - entry->address < whole)
-        return refuse(d, entry, (size_t)(d->sought.object - entry->address) / entry->stride, walk);
+        return refuse(d, HAUL_ERROR_STALE, entry,
+                      (size_t)(d->sought.object - entry->address) / entry->stride, walk);
     if (d->within)
         return HAUL_OK;
     if (walk->depends && !walk->rebuild)
-        return refuse(d, entry, 0, walk);
+        return refuse(d, HAUL_ERROR_UNSUPPORTED, entry, 0, walk);
     if (is_memorable && haul__memo_has(d, HAUL__MEMO_CONTENTS, entry->address, whole, walk))
         return HAUL_OK;
     status = size_of(d, walk, entry, &bytes);

@@ -7,6 +7,7 @@
 #include "walk/extent.h"
 #include "type/field.h"
 #include "walk/callbacks.h"
+#include "walk/changed.h"
 #include "walk/memo.h"
 #include "walk/paths.h"
 #include "walk/readable.h"
@@ -26,6 +27,9 @@ static haul_status read_product(haul__discovery *d, const haul__pointer *p, cons
         haul_status status;
         if (d->sought.count == self + place->offset && !(mode & HAUL__DRY))
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "this count has changed");
+        status = haul__check_integer(d, slot, self, place);
+        if (status != HAUL_OK)
+            return status;
         if (!haul__read_field((const void *)self, place, &value))
             return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count is above 2^63");
         as_stored.sign = 1;
@@ -64,10 +68,14 @@ static haul_status count_fields(haul__discovery *d, const haul__pointer *p, unsi
 static haul_status count_to_end(haul__discovery *d, const haul__pointer *p, size_t *count)
 {
     const haul__slot *slot = p->slot;
+    const haul_integer *field = &slot->shape[p->level].field[0];
     const size_t unit = haul__unit_of(slot, p->level);
-    const uintptr_t value = p->value,
-                    end = haul__load_word(
-                        (const void *)(p->self + slot->shape[p->level].field[0].offset));
+    const uintptr_t value = p->value;
+    uintptr_t end;
+    haul_status status = haul__check_integer(d, slot, p->self, field);
+    if (status != HAUL_OK)
+        return status;
+    end = haul__load_word((const void *)(p->self + field->offset));
     if (!value && !end)
         return HAUL_OK;
     if (!value || end < value)
@@ -177,9 +185,18 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__pointer *p,
     }
     if (limit > HAUL__HIGHEST - value)
         limit = HAUL__HIGHEST - value;
-    limit = haul__known_bytes(d, value, limit, 1);
+    if (!d->within)
+        limit = haul__known_bytes(d, value, limit, HAUL__LIVE);
     while (done < limit) {
         size_t piece = limit - done, found;
+        if (d->within) { /* by pages, as strings are short and what is known may be long */
+            const size_t most = piece < HAUL__PAGE_BYTES ? piece : HAUL__PAGE_BYTES;
+            piece = haul__known_bytes(d, value + done, most, HAUL__LIVE);
+            if (piece < most)
+                limit = done + piece;
+            if (!piece)
+                break;
+        }
         if (d->context->options.readable) {
             size_t page = ((size_t)1 << HAUL__PAGE_SHIFT) -
                           ((value + done) & (((size_t)1 << HAUL__PAGE_SHIFT) - 1));
@@ -285,10 +302,4 @@ haul_status haul__check_extent(haul__discovery *d, const haul__entry *entry, siz
         return haul__refuse_unreadable(d, entry->slot);
     *end = entry->address + bytes;
     return HAUL_OK;
-}
-
-size_t haul__head_bytes(const haul__walk *walk)
-{
-    const haul__ruled *tail = walk->size ? NULL : &walk->ruled[walk->ruled_count - 1];
-    return tail && tail->slot.offset > 0 ? tail->slot.offset : 1;
 }

@@ -46,6 +46,10 @@ haul_status haul__check_extent(haul__discovery *d, const haul__entry *entry, siz
                                size_t alignment, uintptr_t *end);
 /* The number of first bytes of an object with a size of its own that can be read before its size is
  * known. */
-size_t haul__head_bytes(const haul__walk *walk);
+HAUL__INLINE size_t haul__head_bytes(const haul__walk *walk)
+{
+    const haul__ruled *tail = walk->size ? NULL : &walk->ruled[walk->ruled_count - 1];
+    return tail && tail->slot.offset > 0 ? tail->slot.offset : 1;
+}
 
 #endif

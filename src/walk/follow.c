@@ -6,6 +6,7 @@
  */
 #include "walk/follow.h"
 #include "walk/ancestors.h"
+#include "walk/changed.h"
 #include "walk/checked.h"
 #include "walk/exclude.h"
 #include "walk/extent.h"
@@ -61,7 +62,6 @@ haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, siz
     const haul__slot *slot = p->slot;
     const haul_count *shape = &slot->shape[p->level];
     haul__entry entry;
-    size_t bytes;
     haul_status status;
     if (!count) {
         status = note_empty(d, p->place, p->value);
@@ -69,9 +69,6 @@ haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, siz
             status = note_empty(d, p->self + shape->field[0].offset, p->value);
         return status;
     }
-    if (d->within && (haul__multiply_overflows(count, haul__unit_of(slot, p->level), &bytes) ||
-                      haul__known_bytes(d, p->value, bytes, 0) < bytes))
-        return HAUL_OK;
     memset(&entry, 0, sizeof entry);
     if (!haul__is_last_level(p)) {
         entry.nearest = p->nearest;
@@ -129,7 +126,9 @@ haul_status haul__follow(haul__discovery *d, const haul__pointer *p)
     size_t count;
     const int is_exact = ways_of(d, p) || (d->named && haul__hint_for(d, p->slot, NULL));
     haul_status status = haul__count_of(d, p, is_exact ? HAUL__EXACT : HAUL__NOTED, &count);
-    return status == HAUL_OK ? haul__follow_measured(d, p, count) : status;
+    if (status == HAUL_OK)
+        status = haul__follow_measured(d, p, count);
+    return HAUL__UNLIKELY(d->passing != NULL) ? haul__pass_over(d, status) : status;
 }
 
 /* Checks the extent of an object with a size of its own: first of the head that the size is read
@@ -182,7 +181,7 @@ static haul_status meet_again(haul__discovery *d, haul__entry *entry)
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     haul_status status = HAUL_OK;
     int is_again = 0;
-    if (!walk->is_wide || !d->recording || !d->context->options.checked)
+    if (!walk->is_wide || !d->recording || d->passing || !d->context->options.checked)
         return HAUL_OK;
     if (walk->with_parent)
         status = haul__meet_parent(d, entry);
@@ -475,9 +474,13 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
     const size_t before = d->entries.count, count = entry->count;
     const uintptr_t address = entry->address;
     haul_status status = HAUL_OK;
-    int is = 0;
+    int is = 0, may = 1;
     if (HAUL__UNLIKELY(d->listing != NULL) && is_passed_by(d, entry))
         return HAUL_OK;
+    if (HAUL__UNLIKELY(d->passing != NULL))
+        status = haul__may_reach(d, entry, &may);
+    if (status != HAUL_OK || !may)
+        return status;
     if (HAUL__UNLIKELY(d->found->elsewhere != NULL)) {
         status = is_elsewhere(d, entry, &is);
         d->has_stopped = is;

@@ -20,6 +20,7 @@ enum {
     HAUL__MEMO_ANCESTORS,  /* found with these ancestors: their sum, a shape or a type's walk */
     HAUL__MEMO_FOUND,      /* found with any ancestors: a shape or a type's walk */
     HAUL__MEMO_KNOWN,      /* listed as known: its bytes, as a type or a shape */
+    HAUL__MEMO_REACHED,    /* by a walk that passes over: its bytes and who led to it, a type */
     HAUL__MEMO_NAMED,      /* named in full: its bytes, a hint */
     HAUL__MEMO_COVERED,    /* marked in full: its bytes, as a type; NULL: as plain bytes */
     HAUL__MEMO_EXCLUDED    /* plus the excluded ways: its bytes, as a type; NULL: as plain bytes */

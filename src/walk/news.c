@@ -10,8 +10,8 @@
  */
 #include "walk/news.h"
 #include "base/clock.h"
+#include "context/pulse.h"
 
-#define SECONDS 0.05      /* between two calls; what a look may come late is added */
 #define SOON 0.001        /* between two looks at the clock, about */
 #define LEFT_OUT_MOST 64u /* that are left out: the next ones may take longer */
 
@@ -22,7 +22,17 @@ void haul__news_open(haul__discovery *d)
         return;
     d->news.left = d->news.looks = 1;
     d->news.last = haul__seconds();
-    d->news.next = d->news.last + SECONDS;
+    d->news.next = d->news.last + HAUL__PULSE_SECONDS;
+}
+
+void haul__news_close(haul__discovery *d)
+{
+    haul__told_last *told = &d->context->told;
+    if (!d->news.is_wanted)
+        return;
+    told->objects = d->found->objects;
+    told->bytes = d->found->bytes + d->news.single_bytes;
+    told->next = d->news.next;
 }
 
 haul_status haul__news_tell(haul__discovery *d)
@@ -38,7 +48,7 @@ haul_status haul__news_tell(haul__discovery *d)
     news->last = now;
     if (now < news->next)
         return HAUL_OK;
-    news->next = now + SECONDS;
+    news->next = now + HAUL__PULSE_SECONDS;
     return listener->discovery(listener->user, d->found->objects,
                                d->found->bytes + d->news.single_bytes)
                ? haul__context_cancelled(d->context)

@@ -7,6 +7,8 @@
 
 /* The walk has news for the context's listener, if there is one. */
 void haul__news_open(haul__discovery *d);
+/* The walk is over: its last news are those of what follows (pulse.h). */
+void haul__news_close(haul__discovery *d);
 /* Tells them, if it is time to. HAUL_ERROR_CANCELLED, with a record. */
 haul_status haul__news_tell(haul__discovery *d);
 

@@ -148,6 +148,22 @@ int haul__name_place(haul__discovery *d, size_t entry, size_t element, const hau
     return path[0] != '\0';
 }
 
+/* A walk that passes over refusals meets many, and wants the path of one at most. */
+static void note_refusal(haul__discovery *d, const haul__slot *slot)
+{
+    d->passing->refused.is_noted = 1;
+    d->passing->refused.root = d->root;
+    d->passing->refused.entry = d->at_entry;
+    d->passing->refused.element = d->at_element;
+    d->passing->refused.slot = slot;
+}
+
+void haul__name_refusal(haul__discovery *d, const haul__refusal *refusal, char *path)
+{
+    d->root = refusal->root;
+    place_path(d, refusal->entry, refusal->element, refusal->slot, path);
+}
+
 haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slot *slot,
                          const char *format, ...)
 {
@@ -158,9 +174,21 @@ haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slo
     va_start(arguments, format);
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
-    if (d->recording)
+    if (d->passing && status != HAUL_ERROR_STALE)
+        note_refusal(d, slot);
+    else if (d->recording)
         place_path(d, d->at_entry, d->at_element, slot, error->path);
     return status;
+}
+
+haul_status haul__pass_over(haul__discovery *d, haul_status status)
+{
+    if (d->passing->has_spent || (status != HAUL_ERROR_GRAPH && status != HAUL_ERROR_LIMIT &&
+                                  status != HAUL_ERROR_UNSUPPORTED))
+        return status;
+    if (!d->passing->passed.is_noted)
+        d->passing->passed = d->passing->refused;
+    return HAUL_OK;
 }
 
 haul_status haul__refuse_outside(haul__discovery *d, const haul__slot *slot, uintptr_t address)
@@ -191,7 +219,7 @@ static const haul__slot *slot_at(const haul__walk *walk, size_t offset)
 void haul__name_other(haul__discovery *d, uintptr_t address)
 {
     size_t i;
-    for (i = 0; d->recording && i < d->entries.count; i++) {
+    for (i = 0; d->recording && !d->passing && i < d->entries.count; i++) {
         const haul__entry *entry = &d->entries.at[i];
         /* an entry may begin within the word */
         uintptr_t at = address < entry->address ? entry->address : address;
@@ -214,6 +242,6 @@ void haul__name_other(haul__discovery *d, uintptr_t address)
 
 void haul__name_row(haul__discovery *d, const haul__slot *slot)
 {
-    if (d->recording)
+    if (d->recording && !d->passing)
         place_path(d, d->at_entry, d->at_element, slot, d->context->error.other_path);
 }

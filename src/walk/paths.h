@@ -21,6 +21,11 @@ haul_status haul__refuse_unreadable(haul__discovery *d, const haul__slot *slot);
  * memory. */
 int haul__name_place(haul__discovery *d, size_t entry, size_t element, const haul__slot *slot,
                      char *path);
+/* What cannot be followed is passed over, and the first such place is kept. HAUL_OK, unless the
+ * sought place is found, the work is over, or memory runs out. */
+haul_status haul__pass_over(haul__discovery *d, haul_status status);
+/* Writes the path of a refusal. */
+void haul__name_refusal(haul__discovery *d, const haul__refusal *refusal, char *path);
 /* Sets other_path to the first entry that covers a byte of the word at `address`. */
 void haul__name_other(haul__discovery *d, uintptr_t address);
 /* Sets other_path to another row of the visited element. */

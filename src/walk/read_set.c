@@ -11,9 +11,11 @@
  * cheap.
  */
 #include "walk/read_set.h"
+#include "base/sort.h"
 #include "type/field.h"
 #include "walk/callbacks.h"
 #include "walk/discovery.h"
+#include "walk/readable.h"
 
 /* The last sites that are searched: types have few callbacks. More: slower if all calls differ. */
 #define SITES_SEARCHED 8u
@@ -30,6 +32,8 @@ haul_status haul__note_read(haul__discovery *d, uintptr_t address, unsigned byte
     haul__found *found = d->found;
     const uint64_t read = haul__read_of(address, bytes, value);
     const size_t count = found->read_count;
+    if (d->changed) /* no plan comes of this walk */
+        return HAUL_OK;
     if (count && HAUL__READ_PLACE(found->reads[count - 1]) == HAUL__READ_PLACE(read))
         return HAUL_OK;
     if (!haul__notes_grow(d->context, &d->context->reads, &found->reads, &found->read_capacity,
@@ -157,6 +161,126 @@ haul_status haul__note_call(haul__discovery *d, const haul__asked *asked, int64_
     found->call_words += put_call(found->calls + found->call_words, (uintptr_t)asked->here.self,
                                   (uintptr_t)asked->here.target, site, answer);
     return HAUL_OK;
+}
+
+/* ---- The plan's read set, in a walk over its changed graph. */
+
+/* A question without the root, index and ancestor, which the walk may come by otherwise. */
+typedef struct question {
+    haul_function *function;
+    uintptr_t self, target, offset;
+} question;
+
+static uint64_t hash_of(const question *q)
+{
+    const uint64_t mixed = (uint64_t)q->self * 3 ^ (uint64_t)q->target * 5 ^ (uint64_t)q->offset;
+    return haul__hash(mixed);
+}
+
+static question question_of(const haul__found *found, size_t at, haul__call *call)
+{
+    question q;
+    get_call(found->calls + 2 * at, call);
+    q.function = found->sites[call->site].function;
+    q.offset = found->sites[call->site].offset;
+    q.self = call->self;
+    q.target = call->target;
+    return q;
+}
+
+static int is_question(const void *found, size_t at, const void *key)
+{
+    const question *wanted = key;
+    haul__call call;
+    const question q = question_of(found, at, &call);
+    return q.self == wanted->self && q.target == wanted->target && q.offset == wanted->offset &&
+           q.function == wanted->function;
+}
+
+/* All calls by their questions; each record has an even number of words. 0: out of memory. */
+static int index_calls(haul__discovery *d)
+{
+    const haul__found *plan = d->changed;
+    size_t at, next;
+    haul__call call;
+    for (at = 0; at < plan->call_words; at = next) {
+        const question q = question_of(plan, at / 2, &call);
+        next = at + get_call(plan->calls + at, &call);
+        if (haul__index_find(&d->answers, hash_of(&q), plan, &q, is_question) == SIZE_MAX &&
+            !haul__index_add(d->allocator, &d->answers, hash_of(&q), at / 2))
+            return 0;
+    }
+    return 1;
+}
+
+haul_status haul__answer_of(haul__discovery *d, const haul__asked *asked, int64_t *answer, int *has)
+{
+    const haul_here *here = &asked->here;
+    question q;
+    haul__call call;
+    size_t at;
+    if (!d->answers.count && !index_calls(d))
+        return HAUL_ERROR_MEMORY;
+    q.function = asked->function;
+    q.self = (uintptr_t)here->self;
+    q.target = (uintptr_t)here->target;
+    q.offset = here->place ? (uintptr_t)here->place - q.self : 0;
+    at = haul__index_find(&d->answers, hash_of(&q), d->changed, &q, is_question);
+    *has = at != SIZE_MAX;
+    if (!*has)
+        return HAUL_OK;
+    question_of(d->changed, at, &call);
+    *answer = call.answer;
+    return HAUL_OK;
+}
+
+static int is_lower(const void *a, const void *b)
+{
+    return *(const uint64_t *)a < *(const uint64_t *)b;
+}
+
+/* Lists the reads outside of all objects. 0: out of memory. */
+static int list_apart(haul__discovery *d)
+{
+    const haul__found *plan = d->changed;
+    size_t i = plan->read_count;
+    while (i > 0) {
+        const uint64_t read = plan->reads[--i];
+        const size_t bytes = (size_t)1 << (read >> 48 & 3u);
+        uint64_t *added;
+        i -= read >> 50 == HAUL__READ_FAR;
+        if (haul__known_bytes(d, HAUL__READ_ADDRESS(read), bytes, HAUL__DESCRIBED) == bytes)
+            continue;
+        added = HAUL__LIST_ADD(d->allocator, &d->apart);
+        if (!added)
+            return 0;
+        *added = HAUL__READ_PLACE(read);
+    }
+    haul__sort(d->apart.at, d->apart.count, sizeof *d->apart.at, is_lower);
+    d->has_apart = 1;
+    return 1;
+}
+
+static int is_before(const void *list, size_t i, uint64_t key)
+{
+    return ((const uint64_t *)list)[i] < key;
+}
+
+haul_status haul__has_read_apart(haul__discovery *d, uintptr_t address, size_t bytes, int *has)
+{
+    const uint64_t place = HAUL__READ_PLACE(haul__read_of(address, (unsigned)bytes, 0));
+    size_t at;
+    if (!d->has_apart && !list_apart(d))
+        return HAUL_ERROR_MEMORY;
+    at = haul__search(d->apart.at, 0, d->apart.count, place, is_before);
+    *has = at < d->apart.count && d->apart.at[at] == place;
+    return HAUL_OK;
+}
+
+void haul__answers_close(haul__discovery *d)
+{
+    haul__index_close(d->allocator, &d->answers);
+    HAUL__LIST_RELEASE(d->allocator, &d->apart);
 }
 
 /* ---- Read sets of what led to the roots. */

@@ -24,6 +24,16 @@ haul_status haul__note_read(struct haul__discovery *d, uintptr_t address, unsign
 haul_status haul__note_call(struct haul__discovery *d, const struct haul__asked *asked,
                             int64_t answer);
 
+/* In a changed graph, by the plan's read set: */
+/* The answer that the function gave for the same struct, target and place; *has 0: it was not
+ * asked. HAUL_ERROR_MEMORY. */
+haul_status haul__answer_of(struct haul__discovery *d, const struct haul__asked *asked,
+                            int64_t *answer, int *has);
+/* Was the integer read, though it belongs to no object? HAUL_ERROR_MEMORY. */
+haul_status haul__has_read_apart(struct haul__discovery *d, uintptr_t address, size_t bytes,
+                                 int *has);
+void haul__answers_close(struct haul__discovery *d);
+
 /* Adds the read set of what led to the roots of `to`. When they are compared, its values come
  * first, in the order in which they were read. HAUL_ERROR_MEMORY. */
 haul_status haul__add_read_set(haul_context *context, haul__found *to, const haul__found *from);

@@ -7,6 +7,7 @@
 #include "walk/callbacks.h"
 #include "walk/extent.h"
 #include "walk/paths.h"
+#include "walk/readable.h"
 
 /* The row that reaches furthest, of those that hold. */
 typedef struct claim {
@@ -146,6 +147,18 @@ haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, s
     return o;
 }
 
+/* In a changed graph the size may be wrong. */
+static haul_status check_known(haul__discovery *d, const haul__object *o, const haul__slot *slot)
+{
+    size_t known;
+    haul_status status;
+    if (!d->changed)
+        return HAUL_OK;
+    known = haul__known_bytes(d, o->address, o->bytes, HAUL__DESCRIBED);
+    status = haul__spend(d, known);
+    return status != HAUL_OK || known == o->bytes ? status : haul__refuse_unreadable(d, slot);
+}
+
 /* The size is answered by the type's function, or the object ends where its tail does. The tail's
  * rule may ask for an ancestor. */
 haul_status haul__find_size(haul__discovery *d, haul__object *o, const haul__slot *slot)
@@ -166,9 +179,10 @@ haul_status haul__find_size(haul__discovery *d, haul__object *o, const haul__slo
         if (status == HAUL_OK && (answer < 1 || (uint64_t)answer > HAUL__HIGHEST))
             return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "the callback of its size answered %lld",
                                 (long long)answer);
-        if (status == HAUL_OK)
-            o->bytes = (size_t)answer;
-        return status;
+        if (status != HAUL_OK)
+            return status;
+        o->bytes = (size_t)answer;
+        return check_known(d, o, slot);
     }
     if (!haul__is_sized(o->walk))
         return HAUL_OK;
@@ -189,7 +203,7 @@ haul_status haul__find_size(haul__discovery *d, haul__object *o, const haul__slo
         count > HAUL__HIGHEST - tail->slot.offset)
         return haul__refuse(d, HAUL_ERROR_LIMIT, &tail->slot, "its elements overflow");
     o->bytes = tail->slot.offset + count;
-    return HAUL_OK;
+    return check_known(d, o, &tail->slot);
 }
 
 void haul__evaluations_close(haul__discovery *d)

@@ -7,6 +7,7 @@
 #include "walk/ruled_field.h"
 #include "type/field.h"
 #include "walk/callbacks.h"
+#include "walk/changed.h"
 #include "walk/extent.h"
 #include "walk/paths.h"
 #include "walk/readable.h"
@@ -107,6 +108,9 @@ haul_status haul__ask(haul__discovery *d, const haul__object *o, const haul__rul
         *holds = answer != 0;
         return status;
     }
+    status = haul__check_integer(d, &ruled->slot, o->self, &when->field);
+    if (status != HAUL_OK)
+        return status;
     *holds = haul__when_holds(when, (const void *)o->self);
     return note_field(d, o, ruled, o->self, &when->field);
 }
@@ -127,10 +131,13 @@ static haul_status read_tag(haul__discovery *d, const haul__object *o, const hau
 {
     const haul_integer *field = &ruled->rule->said.type_switch.field;
     size_t room = field->offset > HAUL__HIGHEST ? 0 : HAUL__HIGHEST - field->offset;
+    haul_status status;
     if (start < HAUL__LOWEST || start > room || room - start < field->bytes)
         return haul__refuse_outside(d, &ruled->slot, start);
-    if (haul__known_bytes(d, start + field->offset, field->bytes, 0) < field->bytes ||
-        !haul__is_readable(d, start + field->offset, field->bytes))
+    status = haul__check_integer(d, &ruled->slot, start, field);
+    if (status != HAUL_OK)
+        return status;
+    if (!haul__is_readable(d, start + field->offset, field->bytes))
         return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
                             "the tag of what it leads to is not readable");
     *value = read_bits(start, field);
@@ -148,6 +155,9 @@ static haul_status choose(haul__discovery *d, const haul__object *o, const haul_
     case HAUL_SWITCH_KIND_NONE:
         return HAUL_OK;
     case HAUL_SWITCH_KIND_SELF:
+        status = haul__check_integer(d, &ruled->slot, o->self, &choice->field);
+        if (status != HAUL_OK)
+            return status;
         value = read_bits(o->self, &choice->field);
         status = note_field(d, o, ruled, o->self, &choice->field);
         break;

@@ -291,8 +291,6 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
     whole.value = s.first;
     if (s.is_array)
         return haul__follow_measured(d, &whole, s.run / p->slot->unit);
-    if (d->within && haul__known_bytes(d, s.first, s.bytes, 0) < s.bytes)
-        return HAUL_OK;
     status = haul__stops_at(d, p->slot, s.first, s.bytes, &stops);
     if (status != HAUL_OK || stops)
         return status;
@@ -300,6 +298,12 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
     /* checked mode looks at objects again, for further parents */
     if (status != HAUL_OK || (known && !(p->slot->target && d->context->options.checked)))
         return status;
+    if (d->within || d->passing) {
+        const size_t placed = haul__known_bytes(d, s.first, s.bytes, HAUL__PLACED);
+        status = haul__spend(d, placed);
+        if (status != HAUL_OK || placed < s.bytes)
+            return status;
+    }
     status = log_span(d, p, &s);
     if (status == HAUL_OK)
         status = p->slot->target ? follow_objects(d, p, &s) : mark_lines(d, p, &s, ways);

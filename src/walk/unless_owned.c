@@ -147,14 +147,14 @@ static haul_status is_covered(haul__discovery *d, const haul__pointer *p, size_t
 
 /* ---- Rounds. */
 
-/* Its count joins the read set, whether it is borrowed or not: another count may decide
- * otherwise. */
+/* Its count joins the read set, whether it is borrowed or not: another count may decide otherwise.
+ * A walk that makes no plan follows each. */
 static haul_status decide(haul__discovery *d, haul__waiting *one)
 {
     const haul__pointer p = pointer_of(d, one);
     haul_status status = haul__count_of(d, &p, HAUL__EXACT, &one->count);
     int is = 0;
-    if (status == HAUL_OK &&
+    if (status == HAUL_OK && !d->passing &&
         (one->count != HAUL__KNOWN || p.slot->shape[0].kind != HAUL_COUNT_KIND_TERMINATED))
         status = is_covered(d, &p, one->count, &one->bytes, &is);
     one->is_borrowed = is;

@@ -5,6 +5,7 @@
  */
 #include "walk/visit.h"
 #include "walk/ancestors.h"
+#include "walk/changed.h"
 #include "walk/checked.h"
 #include "walk/follow.h"
 #include "walk/mark_inline.h"
@@ -257,6 +258,8 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
             status = haul__visit_ruled(d, &o);
         if (status == HAUL_OK)
             status = haul__visit_rest(d, &o);
+        if (HAUL__UNLIKELY(d->passing != NULL))
+            status = haul__pass_over(d, status);
         if (status == HAUL_OK)
             status = haul__news_of_element(d, i);
     }
@@ -265,7 +268,11 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
 
 haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry)
 {
+    const haul_status status =
+        HAUL__UNLIKELY(d->passing != NULL) ? haul__spend_visit(d, entry) : HAUL_OK;
     d->found->objects += !entry->is_again;
+    if (status != HAUL_OK)
+        return status;
     if (entry->what == HAUL__POINTERS)
         return visit_pointers(d, entry);
     return entry->what == HAUL__OBJECTS ? visit_objects(d, entry) : HAUL_OK;

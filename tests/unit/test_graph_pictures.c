@@ -837,3 +837,43 @@ TEST(graph_pictures, a_device_address_leads_back_to_its_place)
     haul_device_close(&device);
     end();
 }
+
+/* A count that a device has written leads far out of the arena, and a pointer to what is not the
+ * program's. */
+TEST(graph_pictures, a_device_address_leads_to_its_place_in_an_arena_that_a_device_has_written)
+{
+    const haul_arena_options options = { .reserve_bytes = 1 << 16 };
+    char path[HAUL_PATH_BYTES];
+    void *host;
+    haul_device *device = NULL;
+    haul_shipment *shipment = NULL;
+    haul_arena *arena = NULL;
+    node *first;
+    start();
+    CHECK_STATUS(haul_host_open(context, NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_arena_create(context, &options, &arena), HAUL_OK);
+    first = haul_arena_bytes(arena, 2 * sizeof *first, 0);
+    CHECK(first != NULL);
+    memset(first, 0, 2 * sizeof *first);
+    first->next = first + 1;
+    first->count = 1;
+    first->kids = haul_arena_bytes(arena, sizeof *first->kids, 0);
+    first->xs = haul_arena_bytes(arena, sizeof *first->xs, 0);
+    CHECK(first->kids && first->xs);
+    first->kids[0] = first;
+    first->xs[0] = 1;
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena_root(arena, first, node_type), NULL, NULL,
+                                &shipment),
+                 HAUL_OK);
+    first->count = 1 << 22;
+    first[1].name = (char *)16;
+    CHECK_STATUS(
+        haul_device_where(device, haul_device_pointer(shipment, &first[1].pair[1]), &host, path),
+        HAUL_OK);
+    CHECK_PTR(host, &first[1].pair[1]);
+    CHECK_STR(path, "root.next.pair[1]");
+    haul_shipment_free(&shipment);
+    haul_arena_free(&arena);
+    haul_device_close(&device);
+    end();
+}

@@ -1,7 +1,9 @@
 /* A kernel overwrites all memory of a device with garbage: arenas, marks, lists, heads of
  * nurseries. Each call that brings bytes back then succeeds or answers an error. The host reads and
  * writes nothing else (sanitizers check that), and its own bytes stay: heads of nurseries, fields
- * that do not travel, bytes behind the arena. Pointers lead into the graph.
+ * that do not travel, bytes behind the arena. Pointers lead into the graph. After each return of a
+ * graph with a plan, an update names what the device has changed, and reads nothing else for that.
+ * Names of places are asked for, too.
  */
 #include <stdio.h>
 
@@ -251,8 +253,7 @@ typedef struct scene {
     haul_shipment *shipment;
     unsigned char *host;
     size_t bytes;
-    int has_plan;   /* no replan: what is discovered after results is the user's */
-    int has_theirs; /* pointers came back */
+    int has_plan; /* no replan: what is discovered after results is the user's */
     void (*check)(struct scene *scene);
     haul_arena *arena, *near_arena;
     haul_nursery *nursery;
@@ -287,19 +288,9 @@ static void copy_on(scene *s)
     if (status != HAUL_OK)
         return;
     spoil_all(device);
-    if (random_one_in(&the_random, 2)) {
-        answers(device, haul_unmarshal(copy));
-    } else {
-        s->has_theirs = 1;
-        answers(device, haul_update_host(copy, WITH_POINTERS, NULL));
-    }
+    answers(device, random_one_in(&the_random, 2) ? haul_unmarshal(copy)
+                                                  : haul_update_host(copy, WITH_POINTERS, NULL));
     haul_shipment_free(&copy);
-}
-
-/* A graph of the heap with pointers that the device has made: a walk is the user's risk. */
-static int is_theirs(const scene *s)
-{
-    return s->has_plan && s->has_theirs;
 }
 
 static haul_status some_way(scene *s)
@@ -310,25 +301,32 @@ static haul_status some_way(scene *s)
         return haul_unmarshal(s->shipment);
     case 2:
     case 3:
-        s->has_theirs = 1;
         return haul_update_host(s->shipment, WITH_POINTERS, NULL);
     case 4:
         return update_some(s, 0, random_one_in(&the_random, 2));
     case 5:
-        return is_theirs(s) ? HAUL_OK : update_some(s, 1, 0);
+        return update_some(s, 1, 0);
     case 6:
-        if (random_one_in(&the_random, 2))
-            return haul_update_host(s->shipment, NULL, OWN_STREAM);
-        s->has_theirs = 1;
-        return haul_update_host(s->shipment, WITH_POINTERS, OWN_STREAM);
+        return random_one_in(&the_random, 2)
+                   ? haul_update_host(s->shipment, NULL, OWN_STREAM)
+                   : haul_update_host(s->shipment, WITH_POINTERS, OWN_STREAM);
     case 7:
         copy_on(s);
         return HAUL_OK;
     case 8:
         return s->has_plan ? HAUL_OK : haul_reship(s->shipment, NULL);
     default:
-        return is_theirs(s) ? HAUL_OK : haul_update_device(s->shipment, NULL, NULL);
+        return haul_update_device(s->shipment, NULL, NULL);
     }
+}
+
+/* Its name comes from what the device may have written. */
+static void name_some(const scene *s)
+{
+    char path[HAUL_PATH_BYTES];
+    void *host;
+    answers(the_device, haul_device_where(the_device, s->host + random_below(&the_random, s->bytes),
+                                          &host, path));
 }
 
 static void play(scene *s)
@@ -342,6 +340,9 @@ static void play(scene *s)
         answers(the_device, haul_wait(s->shipment));
         if (s->check)
             s->check(s);
+        if (s->has_plan) /* finds what has changed */
+            answers(the_device, haul_update_device(s->shipment, NULL, NULL));
+        name_some(s);
     }
 }
 

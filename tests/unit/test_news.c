@@ -13,7 +13,14 @@
 #include "support/check.h"
 #include "support/types.h"
 
-enum { BLOCK = 65536, BLOCKS = 300, SLEPT_FROM = 500, SLEPT_TO = 4000, NODES = BLOCKS * 1024 };
+enum {
+    BLOCK = 65536,
+    BLOCKS = 300,
+    SLEPT_FROM = 500,
+    SLEPT_TO = 4000,
+    NODES = BLOCKS * 1024,
+    LARGE = 1 << 18
+};
 
 typedef struct node {
     struct node *to[2];
@@ -30,6 +37,10 @@ typedef struct hearing {
     uint64_t objects, bytes;
     int calls, backwards, cancel;
     size_t live; /* blocks of memory */
+    /* What comes behind discovery: a large block takes long, if there was a report since the last
+     * one. So each look behind it has a report to make. */
+    int takes_long, slept_at, behind, cancel_behind, cancel_at;
+    int parts[3];
 } hearing;
 
 static haul_type *node_type, *table_type;
@@ -41,13 +52,30 @@ static int hear(void *user, uint64_t objects, uint64_t bytes)
     h->backwards += objects < h->objects || bytes < h->bytes;
     h->objects = objects;
     h->bytes = bytes;
-    return h->cancel;
+    h->behind += objects == NODES;
+    return h->cancel || (h->behind && h->behind == h->cancel_behind);
+}
+
+static int hear_part(void *user, uint64_t done, uint64_t total)
+{
+    hearing *h = user;
+    h->calls++;
+    h->backwards += done < h->objects || done > total;
+    h->parts[done < total ? 3 * done / total : 2]++;
+    h->objects = done;
+    h->bytes = total;
+    return h->calls == h->cancel_at;
 }
 
 static void *take(void *user, size_t bytes, size_t alignment)
 {
-    const struct timespec millisecond = { 0, 1000000 };
+    const struct timespec millisecond = { 0, 1000000 }, report = { 0, 51000000 };
+    hearing *h = user;
     void *memory;
+    if (h->takes_long && bytes >= LARGE && h->slept_at != h->calls) {
+        h->slept_at = h->calls;
+        nanosleep(&report, NULL);
+    }
     if (posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes))
         return NULL;
     ((hearing *)user)->live++;
@@ -266,6 +294,81 @@ TEST(news, an_enter_tells_each_byte_once_and_can_be_cancelled)
     CHECK(h.bytes > NODES * sizeof(node) / 100);
     CHECK(h.bytes <= NODES * sizeof(node));
     haul_environment_free(&environment);
+    haul_device_close(&device);
+    haul_context_free(&context);
+    close_nodes(nodes);
+}
+
+/* The nodes are found from the last to the first, so that their ranges must be sorted. */
+TEST(news, an_ordered_layout_tells_between_its_steps_and_can_be_cancelled_at_each)
+{
+    node *nodes = open_nodes();
+    hearing h;
+    haul_context *context = listening(&h, 0, 1);
+    haul_plan_options how;
+    haul_plan *plan;
+    haul_status status = HAUL_ERROR_CANCELLED;
+    size_t i, live;
+    memset(&how, 0, sizeof how);
+    how.ordered = 1;
+    for (i = 1; i < NODES; i++)
+        nodes[i].to[0] = &nodes[i - 1];
+    CHECK_STATUS(haul_context_trim(context), HAUL_OK);
+    live = h.live;
+    h.takes_long = 1;
+    while (status == HAUL_ERROR_CANCELLED) {
+        h.objects = h.bytes = 0;
+        h.calls = h.behind = 0;
+        h.slept_at = -1;
+        h.cancel_behind++;
+        status =
+            haul_plan_create(context, haul_from_object(&nodes[NODES - 1], node_type), &how, &plan);
+        CHECK_EQ(h.backwards, 0);
+        if (status == HAUL_OK)
+            haul_plan_free(&plan);
+        else
+            CHECK_EQ(h.behind, h.cancel_behind);
+        CHECK_STATUS(haul_context_trim(context), HAUL_OK);
+        CHECK_EQ(h.live, live);
+    }
+    CHECK_STATUS(status, HAUL_OK);
+    CHECK(h.behind >= 3);
+    haul_context_free(&context);
+    close_nodes(nodes);
+}
+
+/* A third each for gather, copies and translations. */
+TEST(news, an_ordered_pack_tells_in_all_its_parts_and_can_be_cancelled_in_each)
+{
+    node *nodes = open_nodes();
+    hearing h;
+    haul_context_options options;
+    haul_context *context;
+    haul_ship_options how;
+    haul_device *device;
+    haul_shipment *shipment;
+    haul_status status = HAUL_ERROR_CANCELLED;
+    memset(&h, 0, sizeof h);
+    memset(&options, 0, sizeof options);
+    options.progress = hear_part;
+    options.progress_user = &h;
+    memset(&how, 0, sizeof how);
+    how.ordered = 1;
+    make_list(nodes);
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    CHECK_STATUS(haul_host_open(context, NULL, &device), HAUL_OK);
+    while (status == HAUL_ERROR_CANCELLED) {
+        h.objects = 0;
+        h.calls = h.parts[0] = h.parts[1] = h.parts[2] = 0;
+        h.cancel_at++;
+        status = haul_ship(device, nodes, node_type, 1, &how, &shipment);
+        CHECK_EQ(h.backwards, 0);
+        CHECK(status == HAUL_OK || (!shipment && h.calls == h.cancel_at));
+    }
+    CHECK_STATUS(status, HAUL_OK);
+    CHECK(h.parts[0] >= 2 && h.parts[1] >= 3 && h.parts[2] >= 3);
+    CHECK_EQ(h.objects, h.bytes); /* all is done */
+    haul_shipment_free(&shipment);
     haul_device_close(&device);
     haul_context_free(&context);
     close_nodes(nodes);

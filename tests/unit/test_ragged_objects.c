@@ -498,9 +498,9 @@ TEST(ragged_objects, a_pointer_that_has_changed_is_noticed_and_named)
         link_at(node, kind->first, other);
         link_at(other, kind->second, node);
         lab_pack(node, kind->type, 1);
-        CHECK_STATUS(haul__verify(the.plan), HAUL_OK);
+        CHECK_STATUS(haul__verify(the.plan, NULL), HAUL_OK);
         link_at(other, kind->second, other);
-        CHECK_STATUS(haul__verify(the.plan), HAUL_ERROR_STALE);
+        CHECK_STATUS(haul__verify(the.plan, NULL), HAUL_ERROR_STALE);
         CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap),
                      HAUL_ERROR_STALE);
         CHECK_HAS(haul_context_error(the.context)->path, "root");

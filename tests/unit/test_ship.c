@@ -763,7 +763,7 @@ TEST(ship, a_callback_that_calls_back_in_finds_the_context_busy_T16)
 
 typedef struct hearing {
     uint64_t last, total;
-    int calls, backwards, refuse, refuse_at;
+    int calls, backwards, nothings, refuse, refuse_at;
 } hearing;
 
 static int hear(void *user, uint64_t done, uint64_t total)
@@ -771,6 +771,7 @@ static int hear(void *user, uint64_t done, uint64_t total)
     hearing *h = user;
     h->calls++;
     h->backwards += done < h->last || done > total;
+    h->nothings += done == 0;
     h->last = done;
     h->total = total;
     return h->refuse || h->calls == h->refuse_at;
@@ -940,6 +941,39 @@ TEST(ship, a_return_in_pieces_tells_progress_and_can_be_cancelled_at_each)
     CHECK(data[0] == 4 && data[BYTES / 2] == 4 && data[BYTES - 1] == 4);
     CHECK(tells_until_it_ends(&h, return_all_or_nothing, s, h.total) > 9);
     CHECK(data[0] == 3 && data[BYTES / 2] == 3 && data[BYTES - 1] == 3);
+    haul_shipment_free(&s);
+    haul_type_free(&bulk);
+    haul_device_close(&device);
+    fault_check_clean(&plan);
+    free(data);
+}
+
+/* It is compared with its plan before the first piece, which a listener hears of, too. */
+TEST(ship, a_refresh_in_pieces_tells_before_it_packs_and_can_be_cancelled_at_each_report)
+{
+    enum { BYTES = 136 << 20, CHUNK = 16 << 20 };
+    haul_type *bulk;
+    haul_device *device;
+    haul_shipment *s;
+    test_device options;
+    fault_plan plan;
+    hearing h;
+    unsigned char *data = calloc(BYTES, 1);
+    CHECK(data != NULL);
+    memset(&plan, 0, sizeof plan);
+    plan.chunk_bytes = CHUNK;
+    memset(&h, 0, sizeof h);
+    memset(&options, 0, sizeof options);
+    options.new_context.progress = hear;
+    options.new_context.progress_user = &h;
+    CHECK_STATUS(fault_open(&plan, &options, &device), HAUL_OK);
+    CHECK_STATUS(type_make("bulk", 1 << 20, NULL, 0, &bulk), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(bulk), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, data, bulk, BYTES >> 20, NULL, &s), HAUL_OK);
+    memset(&h, 0, sizeof h);
+    CHECK_STATUS(update_all(s), HAUL_OK);
+    CHECK(h.nothings >= 3);
+    CHECK(tells_until_it_ends(&h, update_all, s, h.total) > 9);
     haul_shipment_free(&s);
     haul_type_free(&bulk);
     haul_device_close(&device);
