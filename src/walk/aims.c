@@ -6,6 +6,7 @@
  */
 #include "walk/aims.h"
 #include "walk/hints.h"
+#include "walk/share.h"
 #include "walk/why.h"
 
 #define MANY_AIMS 4096u
@@ -33,6 +34,29 @@ static int suits(haul__discovery *d, const haul__met_type *met)
     return !reason.why;
 }
 
+/* Works out the counts of one field that make an array with at least one byte, are small reads, and
+ * pass all limits. */
+static void prepare_short(const haul__discovery *d, haul__plain_array *array)
+{
+    const int64_t multiply = array->multiply, add = array->add;
+    const uint64_t limit = d->context->options.max_array_elements;
+    int64_t least, most = HAUL__READ_FAR - 1;
+    array->is_short = 0;
+    if (array->field_count != 1 || multiply < 1)
+        return;
+    least = add > 0 ? 0 : (multiply - add) / multiply;
+    if (most > HAUL__PLAIN_COUNT / multiply)
+        most = HAUL__PLAIN_COUNT / multiply;
+    if (least > most || (uint64_t)(most * multiply + add) > limit)
+        return;
+    array->least = (uint64_t)least;
+    array->span = (uint64_t)(most - least);
+    array->scale = multiply * array->unit;
+    array->shift = add * array->unit;
+    array->width_mark = haul__read_of(0, array->field[0].width, 0);
+    array->is_short = 1;
+}
+
 static haul_status add_aim(haul__discovery *d, haul__aims *aims, const haul__aim *aim,
                            uint32_t *number)
 {
@@ -40,6 +64,8 @@ static haul_status add_aim(haul__discovery *d, haul__aims *aims, const haul__aim
     if (!added)
         return HAUL_ERROR_MEMORY;
     *added = *aim;
+    if (aim->kind != HAUL__AIM_ONE && aim->kind != HAUL__AIM_STRING)
+        prepare_short(d, &added->count);
     added->bytes = aim->kind == HAUL__AIM_ONE ? d->met_types[aim->met].simple.bytes
                    : aim->count.add > 0       ? (uint64_t)(aim->count.add * aim->count.unit)
                                               : 0;
@@ -53,12 +79,14 @@ static void prepare_piece(haul__aims *aims, haul__aim *aim, size_t unit, size_t 
     const size_t elements =
         pointers && pointers < HAUL__VISITED_AT_ONCE ? HAUL__VISITED_AT_ONCE / pointers : 1;
     const size_t pieces = HAUL__SIMPLE_BYTES / (elements * unit) + 1;
+    /* A parcel has twice as many single objects as ranges. */
+    const size_t together = aim->kind == HAUL__AIM_ONE && elements < 2 ? 2 : elements;
     aim->piece = elements * unit;
     aim->has_pointers = pointers != 0;
     if (!pointers)
         return;
-    if (aims->most_pointers < elements * pointers)
-        aims->most_pointers = elements * pointers;
+    if (aims->most_pointers < together * pointers)
+        aims->most_pointers = together * pointers;
     if (aims->most_pieces < pieces)
         aims->most_pieces = pieces;
 }
@@ -168,6 +196,8 @@ haul__aimed_edge haul__aimed_edge_of(const haul__aims *aims, uint32_t number)
     edge.bytes = aim->kind == HAUL__AIM_STRING ? 0 : aim->bytes;
     edge.offset = 0;
     edge.is_fixed = aim->kind == HAUL__AIM_STRING || (aim->bytes && !aim->count.field_count);
+    edge.first_outlet = aim->kind == HAUL__AIM_ONE ? 0 : HAUL__DISTRICTS;
+    edge.words = aim->kind == HAUL__AIM_ONE ? 1 : 2;
     return edge;
 }
 

@@ -31,7 +31,9 @@ typedef struct haul__aimed_edge {
     uint64_t tag;   /* the number of its aim << 48 */
     uint64_t bytes; /* of its target, if they do not depend on fields, or 0 for a string */
     size_t offset;
-    int is_fixed; /* nothing but the pointer need be read */
+    unsigned is_fixed;     /* nothing but the pointer need be read */
+    unsigned first_outlet; /* of those for such entries (share.h) */
+    unsigned words;        /* of such an entry */
 } haul__aimed_edge;
 
 #define HAUL__NO_AIM UINT32_MAX

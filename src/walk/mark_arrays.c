@@ -266,6 +266,11 @@ int haul__mark_plain_array(haul__map *map, uintptr_t first, uintptr_t end)
     return mark_array(map, first, end);
 }
 
+int haul__mark_new_array(haul__map *map, uintptr_t first, uintptr_t end, int is_string)
+{
+    return mark_simply(map->flat, first, end, is_string);
+}
+
 int haul__mark_pointer_array(haul__map *map, uintptr_t first, uintptr_t end)
 {
     return mark_pointers(map, first, end);

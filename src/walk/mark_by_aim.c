@@ -5,8 +5,12 @@
  * that was found before, or it overlaps another. In the last case what counts as an object depends
  * on the order of finding, and one thread must do the whole walk.
  *
+ * A block that holds nothing but single objects of one type needs no starts beside it: its marks
+ * tell them. They are spelled out before anything else is marked there.
+ *
  * Why it is fast: the cell, the slots and the text of a range are fetched some entries before it is
- * marked, its starts and its byte mask a few entries before.
+ * marked, its starts and its byte mask a few entries before. Single objects come in parcels of
+ * their own; whether one is new is no branch.
  */
 #include "walk/by_aim.h"
 #include "map/mark.h"
@@ -95,35 +99,68 @@ static int may_be_string(const haul__aims *aims, const haul__aim *aim, uintptr_t
            memchr(text, 0, bytes) == text + bytes - 1;
 }
 
-/* Marks a range of whole words that lies, with the word behind it, in one cell of a mixed block:
- * the bulk of a heap of many types. `slots`: of its words. HAUL__APART: it needs the other ways. */
-HAUL__INLINE int mark_in_cell(const uintptr_t *flat, uintptr_t first, uint64_t bytes,
+/* Marks a range of whole words that lies, with the word behind it, in one cell of a mixed block
+ * with starts. `slots`: of its words. */
+HAUL__INLINE int mark_in_cell(haul__block *block, unsigned number, unsigned shift, unsigned behind,
                               uint64_t slots)
+{
+    const uint64_t start = (uint64_t)1 << shift, words = ((uint64_t)1 << behind) - start;
+    const uint64_t live = haul__load_cell(&block->cells[number]);
+    const uint64_t found = haul__slots(block)[number];
+    const uint64_t starts = haul__starts_beside(block)[number];
+    const uint64_t known = (uint64_t)0 - (uint64_t)(((live | found) & words) != 0);
+    slots = slots << shift & words;
+    if (HAUL__UNLIKELY((((words & ~live) | ((found ^ slots) & words) | ((starts ^ start) & words) |
+                         ((live | found) & ~starts & (uint64_t)1 << behind)) &
+                        known) != 0))
+        return HAUL__APART;
+    haul__store_cell(&block->cells[number], live | words);
+    haul__slots(block)[number] = found | slots;
+    haul__starts_beside(block)[number] = starts | start;
+    return (int)(known + 1);
+}
+
+/* The same of a range in two cells of the block; `behind` counts from the first one. */
+HAUL__INLINE int mark_in_two(haul__block *block, unsigned number, unsigned shift, unsigned behind,
+                             uint64_t slots)
+{
+    const uint64_t start = (uint64_t)1 << shift, low = 0 - start;
+    const uint64_t past = (uint64_t)1 << (behind - 64), high = past - 1;
+    haul__cell *cell = &block->cells[number];
+    uint64_t *bits = haul__slots(block) + number, *starts = haul__starts_beside(block) + number;
+    const uint64_t live = haul__load_cell(cell), next_live = haul__load_cell(cell + 1);
+    const uint64_t met = live | bits[0], next_met = next_live | bits[1];
+    const uint64_t known = (uint64_t)0 - (uint64_t)(((met & low) | (next_met & high)) != 0);
+    const uint64_t low_slots = slots << shift, high_slots = slots >> 1 >> (63 - shift) & high;
+    if (HAUL__UNLIKELY((((low & ~live) | (high & ~next_live) | ((bits[0] ^ low_slots) & low) |
+                         ((bits[1] ^ high_slots) & high) | ((starts[0] ^ start) & low) |
+                         (starts[1] & high) | (next_met & ~starts[1] & past)) &
+                        known) != 0))
+        return HAUL__APART;
+    haul__store_cell(cell, live | low);
+    haul__store_cell(cell + 1, next_live | high);
+    bits[0] |= low_slots;
+    bits[1] |= high_slots;
+    starts[0] |= start;
+    return (int)(known + 1);
+}
+
+/* Marks a range of whole words, at most as long as a cell, in a mixed block: the bulk of a heap of
+ * many types. HAUL__APART: it needs the other ways. */
+HAUL__INLINE int mark_in_mixed(const uintptr_t *flat, uintptr_t first, uint64_t bytes,
+                               uint64_t slots)
 {
     const uintptr_t entry = flat[first >> HAUL__BLOCK_SHIFT];
     const unsigned shift = haul__word_in_cell(first), number = haul__cell_number(first);
     const unsigned behind = shift + (unsigned)(bytes >> HAUL__WORD_SHIFT);
     haul__block *block = haul__block_in(entry);
-    uint64_t words, live, found, starts, start;
-    if ((entry & HAUL__FORM_MASK) != HAUL__MIXED || !block->base || behind > 63 ||
+    if ((entry & HAUL__FORM_MASK) != HAUL__MIXED || !block->base || bytes > HAUL__CELL_BYTES ||
         bytes % HAUL__WORD != 0)
         return HAUL__APART;
-    start = (uint64_t)1 << shift;
-    words = ((uint64_t)1 << behind) - start;
-    live = haul__load_cell(&block->cells[number]);
-    found = haul__slots(block)[number];
-    starts = haul__starts_beside(block)[number];
-    slots = slots << shift & words;
-    if (((live | found) & words) != 0) {
-        const uint64_t unfit = (words & ~live) | ((found ^ slots) & words) |
-                               ((starts ^ start) & words) |
-                               ((live | found) & ~starts & (uint64_t)1 << behind);
-        return unfit ? HAUL__APART : HAUL__KNOWN_BEFORE;
-    }
-    haul__store_cell(&block->cells[number], live | words);
-    haul__slots(block)[number] = found | slots;
-    haul__starts_beside(block)[number] = starts | start;
-    return HAUL__FRESH;
+    if (behind <= 63)
+        return mark_in_cell(block, number, shift, behind, slots);
+    return number + 1 < HAUL__CELLS ? mark_in_two(block, number, shift, behind, slots)
+                                    : HAUL__APART;
 }
 
 /* Is an object whose bytes are all live one that was found before? One cell tells it if the block's
@@ -149,14 +186,24 @@ static int is_known_object(const haul__map *map, uintptr_t first, uintptr_t end)
 HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, const haul__aims *aims,
                              const haul__aim *aim, uintptr_t first, uintptr_t end)
 {
-    int fresh = HAUL__APART;
+    const int is_string = aim->kind == HAUL__AIM_STRING;
+    int fresh = HAUL__APART, has_end = 0;
     if (aim->kind == HAUL__AIM_ONE || aim->kind == HAUL__AIM_POINTERS)
-        fresh = mark_in_cell(d->map->flat, first, (uint64_t)(end - first),
-                             aim->kind == HAUL__AIM_ONE ? d->met_types[aim->met].simple.slots
-                                                        : UINT64_MAX);
+        fresh = mark_in_mixed(d->map->flat, first, (uint64_t)(end - first),
+                              aim->kind == HAUL__AIM_ONE ? d->met_types[aim->met].simple.slots
+                                                         : UINT64_MAX);
     if (fresh != HAUL__APART)
         return fresh;
-    fresh = mark_in_line(d, aim, first, end);
+    if (HAUL__UNLIKELY(haul__are_plain_starts(d->map, first, end)) &&
+        !haul__starts_spell(notes, d->map, first, end, 1))
+        return HAUL__NO_MEMORY;
+    if ((is_string || aim->kind == HAUL__AIM_BYTES) &&
+        HAUL__LIKELY(haul__mark_new_array(d->map, first, end, is_string))) {
+        fresh = HAUL__FRESH;
+        has_end = 1;
+    } else {
+        fresh = mark_in_line(d, aim, first, end);
+    }
     if (HAUL__UNLIKELY(fresh == HAUL__APART))
         fresh = mark_apart(d, aim, first, end);
     if (fresh == HAUL__KNOWN_BEFORE)
@@ -167,7 +214,10 @@ HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, const
     if (HAUL__UNLIKELY(fresh < 0))
         return fresh;
     if (!haul__note_start(notes, d->allocator, haul__map_find(d->map, first), first) ||
-        (aim->kind == HAUL__AIM_STRING && !haul__mark_end(d->map, end - 1)))
+        (is_string && !has_end && !haul__mark_end(d->map, end - 1)))
+        return HAUL__NO_MEMORY;
+    if ((first ^ (end - 1)) >> HAUL__BLOCK_SHIFT != 0 && aim->kind != HAUL__AIM_ONE &&
+        !haul__starts_spell(notes, d->map, first, end - 1, 0))
         return HAUL__NO_MEMORY;
     return may_be_string(aims, aim, first, end) ? HAUL__APART : HAUL__FRESH;
 }
@@ -208,15 +258,12 @@ static void add_visits(haul__sharer *own, haul__district *district, uint64_t ent
 {
     uint64_t at;
     for (at = 0; at < bytes; at += aim->piece) {
-        haul__parcel *open = district->open;
+        haul__parcel *open = district->open[HAUL__RANGES];
         open->entry[open->count] = entry + at;
         open->entry[open->count + 1] = bytes - at < aim->piece ? bytes - at : aim->piece;
         open->count += 2;
-        if (open->count < HAUL__PARCEL)
-            continue;
-        district->open = haul__take_spare(own);
-        district->open->next = open;
-        district->open->count = 0;
+        if (open->count == HAUL__PARCEL)
+            haul__open_visits(own, district, HAUL__RANGES);
     }
 }
 
@@ -278,8 +325,175 @@ HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
     }
 }
 
+/* ---- A parcel of single objects. */
+
+/* Marks an object in blocks that hold, or will hold, nothing but objects of its type. Else the
+ * general way. HAUL__APART: it lies in two districts. */
+static HAUL__NOINLINE int mark_single_apart(haul__share *share, haul__sharer *own, uint64_t entry,
+                                            const haul__met_type *met)
+{
+    const uint32_t number = HAUL__ENTRY_TYPE(entry);
+    const uintptr_t first = HAUL__ENTRY_ADDRESS(entry), end = first + met->simple.bytes;
+    const uint32_t form = first & (HAUL__GRANULE - 1) ? met->ragged.form : met->form;
+    const uintptr_t *flat = share->flat;
+    const uintptr_t block = flat[first >> HAUL__BLOCK_SHIFT],
+                    last = flat[(end - 1) >> HAUL__BLOCK_SHIFT];
+    int fresh;
+    if (first < HAUL__LOWEST || (first & share->aims->list.at[number].misaligned) != 0) {
+        haul__give_up(share, HAUL__WHY_BEGIN, number);
+        return 0;
+    }
+    if ((first ^ end) >> HAUL__DISTRICT_SHIFT != 0)
+        return HAUL__APART;
+    if (haul__can_start(met, first, form) && (!last || (last & HAUL__FORM_MASK) == form) &&
+        (!block || ((block & HAUL__FORM_MASK) == form && !haul__block_in(block)->base))) {
+        haul__map *map = &own->found.map;
+        if ((!block && !haul__map_enter(map, first, form)) ||
+            (!flat[(end - 1) >> HAUL__BLOCK_SHIFT] && !haul__map_enter(map, end - 1, form)))
+            fresh = HAUL__NO_MEMORY;
+        else if ((fresh = haul__mark_simple(map, first, form)) == 0 &&
+                 !haul__is_start(flat, first, form))
+            fresh = HAUL__APART;
+    } else {
+        fresh = mark_by_aim(&own->walk, &own->starts, share->aims, &share->aims->list.at[number],
+                            first, end);
+    }
+    if (fresh >= 0)
+        return fresh;
+    if (fresh == HAUL__APART)
+        haul__give_up(share, HAUL__WHY_OVERLAP, number);
+    else
+        haul__end_round(share, HAUL__NEEDS_MEMORY);
+    return 0;
+}
+
+/* Marks an object in plain blocks of its type, or in mixed ones. */
+HAUL__INLINE int mark_single(const uintptr_t *flat, uintptr_t address, const haul__met_type *met)
+{
+    const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT], form = entry & HAUL__FORM_MASK;
+    if (form == HAUL__MIXED)
+        return (address & ((HAUL__WORD - 1) | (met->walk->alignment - 1))) == 0
+                   ? mark_in_mixed(flat, address, met->simple.bytes, met->simple.slots)
+                   : HAUL__APART;
+    if (!entry || haul__block_in(entry)->base)
+        return HAUL__APART;
+    if (met->simple.words || (address & (HAUL__GRANULE - 1)) != 0)
+        return form == met->ragged.form ? haul__mark_ragged(flat, address, met) : HAUL__APART;
+    if (form != met->form)
+        return HAUL__APART;
+    if (haul__start_in_cell(address) < haul__near_starts(met))
+        return haul__mark_near(flat, address, met);
+    return HAUL__LIKELY((address ^ (address + met->simple.bytes)) >> HAUL__DISTRICT_SHIFT == 0)
+               ? haul__mark_over(flat, address, met)
+               : HAUL__APART;
+}
+
+/* Fetches the cell of an object, and its slots if the block is mixed: *any is 1 then. */
+HAUL__INLINE void fetch_single(const uintptr_t *flat, uint64_t entry, int *any)
+{
+    const uintptr_t address = HAUL__ENTRY_ADDRESS(entry), block = flat[address >> HAUL__BLOCK_SHIFT];
+    const uintptr_t cell = haul__cell_place(block, address);
+    haul__prefetch_write(cell);
+    if ((block & HAUL__FORM_MASK) == HAUL__MIXED) {
+        haul__prefetch_write(cell + HAUL__CELLS * sizeof(haul__cell));
+        *any = 1;
+    }
+}
+
+HAUL__INLINE void fetch_single_starts(const uintptr_t *flat, uint64_t entry)
+{
+    const uintptr_t address = HAUL__ENTRY_ADDRESS(entry), block = flat[address >> HAUL__BLOCK_SHIFT];
+    if ((block & HAUL__FORM_MASK) == HAUL__MIXED)
+        haul__prefetch_write((uintptr_t)haul__block_in(block)->base +
+                             haul__word_in_block(address) / 64 * 8);
+}
+
+/* Marks the targets of pointers to single objects. New ones are written to `out`, which has room
+ * for all. Answers where they end. `only`: NULL, or the type of all of them, in memory that no
+ * other pointer can reach. */
+HAUL__INLINE uint64_t *mark_targets(haul__share *share, haul__sharer *own, const uint64_t *entry,
+                                    size_t count, const haul__met_type *only, uint64_t *out)
+{
+    const haul__aim *aims = share->aims->list.at;
+    const uintptr_t *flat = share->flat;
+    uint64_t bytes = 0;
+    size_t objects = 0, i;
+    int any_mixed = 0;
+    for (i = 0; i < count && i < MARKS_AHEAD; i++)
+        fetch_single(flat, entry[i], &any_mixed);
+    for (i = 0; i < count; i++) {
+        const haul__met_type *met =
+            only ? only : &share->types[aims[HAUL__ENTRY_TYPE(entry[i])].met];
+        int fresh;
+        fetch_single(flat, entry[i + MARKS_AHEAD < count ? i + MARKS_AHEAD : i], &any_mixed);
+        if (any_mixed)
+            fetch_single_starts(flat, entry[i + STARTS_AHEAD < count ? i + STARTS_AHEAD : i]);
+        fresh = mark_single(flat, HAUL__ENTRY_ADDRESS(entry[i]), met);
+        if (HAUL__UNLIKELY(fresh < 0))
+            fresh = mark_single_apart(share, own, entry[i], met);
+        if (HAUL__UNLIKELY(fresh < 0)) {
+            haul__put_aside(own, entry[i]);
+            haul__put_aside(own, met->simple.bytes);
+            fresh = 0;
+        }
+        objects += (size_t)fresh;
+        bytes += only ? 0 : met->simple.bytes & (0 - (uint64_t)fresh);
+        *out = entry[i];
+        out += fresh & (int)(met->edge_count != 0);
+    }
+    own->objects += objects;
+    own->bytes += only ? objects * only->simple.bytes : bytes;
+    return out;
+}
+
+/* Names the objects that lie in one district. Others are put aside. */
+static HAUL__NOINLINE void name_targets(haul__share *share, const haul__sharer *own,
+                                        const haul__parcel *parcel)
+{
+    size_t i;
+    for (i = 0; i < parcel->count; i++) {
+        const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(parcel->entry[i])];
+        const uintptr_t first = HAUL__ENTRY_ADDRESS(parcel->entry[i]);
+        const uintptr_t end = first + (uintptr_t)aim->bytes;
+        if ((first ^ end) >> HAUL__DISTRICT_SHIFT == 0 &&
+            !haul__hint_range(&own->walk, aim->hint, first, end))
+            haul__end_round(share, HAUL__NEEDS_MEMORY);
+    }
+}
+
+HAUL__HOT static void mark_singles_by_aim(haul__share *share, haul__sharer *own,
+                                          haul__district *district, const haul__parcel *parcel)
+{
+    uint64_t differ = 0;
+    size_t at = 0, i;
+    for (i = 1; i < parcel->count; i++)
+        differ |= parcel->entry[i] ^ parcel->entry[0];
+    if (HAUL__UNLIKELY(own->walk.named != NULL))
+        name_targets(share, own, parcel);
+    while (at < parcel->count) {
+        haul__parcel *open = district->open[HAUL__SINGLES];
+        const size_t room = HAUL__PARCEL - open->count, left = parcel->count - at,
+                     count = left < room ? left : room;
+        uint64_t *out = open->entry + open->count;
+        if (HAUL__ENTRY_TYPE(differ) == 0) {
+            const uint32_t aim = HAUL__ENTRY_TYPE(parcel->entry[0]);
+            const haul__met_type only = share->types[share->aims->list.at[aim].met];
+            out = mark_targets(share, own, parcel->entry + at, count, &only, out);
+        } else {
+            out = mark_targets(share, own, parcel->entry + at, count, NULL, out);
+        }
+        at += count;
+        open->count = (size_t)(out - open->entry);
+        if (open->count == HAUL__PARCEL)
+            haul__open_visits(own, district, HAUL__SINGLES);
+    }
+}
+
 void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own, haul__district *district,
                               const haul__parcel *parcel)
 {
-    mark_parcel_by_aim(share, own, district, parcel);
+    if (parcel->kind == HAUL__SINGLES)
+        mark_singles_by_aim(share, own, district, parcel);
+    else
+        mark_parcel_by_aim(share, own, district, parcel);
 }

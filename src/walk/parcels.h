@@ -38,8 +38,10 @@ HAUL__INLINE void haul__open_outlet(haul__outlet *outlet, haul__parcel *parcel)
     outlet->end = parcel->entry + HAUL__PARCEL;
 }
 
-/* Sends what an outlet has, and opens it again. */
-void haul__renew_outlet(haul__share *share, haul__sharer *own, unsigned district);
+/* Sends what the outlet of this number has, and opens it again. */
+void haul__renew_outlet(haul__share *share, haul__sharer *own, unsigned number);
+/* Opens a further parcel of what waits in a district for its visit. */
+void haul__open_visits(haul__sharer *own, haul__district *district, unsigned kind);
 /* Lays a word aside for the caller's thread. */
 void haul__put_aside(haul__sharer *own, uint64_t entry);
 

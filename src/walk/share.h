@@ -28,8 +28,14 @@
 typedef struct haul__parcel {
     struct haul__parcel *next;
     size_t count;
+    unsigned kind; /* of its entries */
     uint64_t entry[HAUL__PARCEL];
+    uint64_t beyond; /* written to, and never read */
 } haul__parcel;
+
+/* Kinds of entries: single objects of simple types, one word each; ranges of any kind, two words.
+ * A walk over simple objects knows only the first. */
+enum { HAUL__SINGLES, HAUL__RANGES, HAUL__KINDS };
 
 /* Where the next entry for a district goes, and the end of its parcel. */
 typedef struct haul__outlet {
@@ -40,9 +46,9 @@ typedef struct haul__district {
     haul__parcel *parcels; /* atomic: pointers whose targets lie here */
     unsigned is_taken;     /* atomic: a thread marks here */
     int has_visits;        /* atomic */
-    /* of the thread that has taken it: objects that are marked and wait to be visited. The first
+    /* of the thread that has taken it, by kind: what is marked and waits to be visited. The first
      * parcel has room; the others are full. */
-    haul__parcel *open;
+    haul__parcel *open[HAUL__KINDS];
     unsigned char apart[HAUL__LINE]; /* from the next one */
 } haul__district;
 
@@ -53,7 +59,7 @@ typedef struct haul__quarter {
 
 /* What one thread has for itself. */
 typedef struct haul__sharer {
-    haul__outlet outlet[HAUL__DISTRICTS];
+    haul__outlet outlet[HAUL__KINDS * HAUL__DISTRICTS]; /* those for singles come first */
     haul__parcel *spare;  /* used before; they stay with the thread from round to round */
     haul__parcel **fresh; /* from the pool, not touched yet; room for `parcels_needed` */
     size_t spare_count, fresh_count;
@@ -115,6 +121,12 @@ HAUL__INLINE unsigned haul__district_number(uintptr_t address)
 HAUL__INLINE haul__district *haul__district_of(haul__share *share, uintptr_t address)
 {
     return &share->district[haul__district_number(address)];
+}
+
+/* The outlets that a thread has. */
+HAUL__INLINE unsigned haul__outlets(const haul__share *share)
+{
+    return share->aims ? HAUL__KINDS * HAUL__DISTRICTS : HAUL__DISTRICTS;
 }
 
 /* Can such an object be marked in blocks of this form? */

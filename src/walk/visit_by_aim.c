@@ -7,6 +7,7 @@
 #include "walk/parcels.h"
 
 #define FETCHED_AT_ONCE 16u /* words of entries whose ranges are fetched together */
+#define BURST 8u              /* single objects that are fetched together */
 #define FEW_EDGES ((size_t)4)
 #define MOST_ELEMENTS ((int64_t)INT32_MAX)
 
@@ -79,25 +80,25 @@ static int note_empty(haul__share *share, haul__sharer *own, uintptr_t place)
 /* ---- Pointers. */
 
 /* Sends a pointer to the district of its target, unless it is NULL. 0: it is no address. */
-HAUL__INLINE int send_pointer(haul__share *share, haul__sharer *own, uint64_t tag, uintptr_t value,
-                              uint64_t bytes)
+HAUL__INLINE int send_pointer(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
+                              uintptr_t value, uint64_t bytes)
 {
-    const unsigned district = haul__district_number(value);
-    haul__outlet *outlet = &own->outlet[district];
+    const unsigned number = edge->first_outlet + haul__district_number(value);
+    haul__outlet *outlet = &own->outlet[number];
     if (HAUL__TOO_HIGH(value)) {
-        haul__give_up(share, HAUL__WHY_FAULT, tag >> 48);
+        haul__give_up(share, HAUL__WHY_FAULT, edge->tag >> 48);
         return 0;
     }
-    outlet->at[0] = (uint64_t)value | tag;
+    outlet->at[0] = (uint64_t)value | edge->tag;
     outlet->at[1] = bytes;
-    outlet->at += value ? 2 : 0;
+    outlet->at += value ? edge->words : 0;
     if (HAUL__UNLIKELY(outlet->at == outlet->end))
-        haul__renew_outlet(share, own, district);
+        haul__renew_outlet(share, own, number);
     return 1;
 }
 
 /* Follows a pointer to an array whose count depends on fields, or is 0. */
-static int follow_counted(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
+static HAUL__NOINLINE int follow_counted(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
                           uintptr_t object, uintptr_t value)
 {
     const haul__plain_array *array = &share->aims->list.at[edge->tag >> 48].count;
@@ -105,7 +106,7 @@ static int follow_counted(haul__share *share, haul__sharer *own, const haul__aim
     if (HAUL__UNLIKELY(!read_count(share, own, edge->tag >> 48, object, &bytes)))
         return 0;
     if (value && bytes)
-        return send_pointer(share, own, edge->tag, value, bytes);
+        return send_pointer(share, own, edge, value, bytes);
     if (value)
         return note_empty(share, own, object + edge->offset);
     if (bytes && array->needs_pointer)
@@ -113,13 +114,36 @@ static int follow_counted(haul__share *share, haul__sharer *own, const haul__aim
     return !bytes || !array->needs_pointer;
 }
 
+/* The same, if nothing is unusual about the count: it is one field, and small. */
+HAUL__INLINE int follow_short(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
+                              uintptr_t object, uintptr_t value)
+{
+    const haul__plain_array *array = &share->aims->list.at[edge->tag >> 48].count;
+    const uintptr_t place = object + array->field[0].offset;
+    haul__parcel *open = own->reads;
+    int64_t stored, count;
+    uint64_t read;
+    if (HAUL__UNLIKELY(!array->is_short || !value || open->count == HAUL__PARCEL))
+        return follow_counted(share, own, edge, object, value);
+    stored = haul__load_count(place, array->field[0].width);
+    count = stored & array->field[0].bits;
+    read = (place | array->width_mark) | (uint64_t)stored << 50;
+    if (HAUL__UNLIKELY((uint64_t)count - array->least > array->span))
+        return follow_counted(share, own, edge, object, value);
+    if (!open->count || HAUL__READ_PLACE(open->entry[open->count - 1] ^ read)) {
+        open->entry[open->count++] = read;
+        own->read_words++;
+    }
+    return send_pointer(share, own, edge, value, (uint64_t)(count * array->scale + array->shift));
+}
+
 /* Follows one pointer of an object. */
 HAUL__INLINE int follow(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
                         uintptr_t object)
 {
     const uintptr_t value = haul__load_word((const void *)(object + edge->offset));
-    return HAUL__LIKELY(edge->is_fixed) ? send_pointer(share, own, edge->tag, value, edge->bytes)
-                                        : follow_counted(share, own, edge, object, value);
+    return HAUL__LIKELY(edge->is_fixed) ? send_pointer(share, own, edge, value, edge->bytes)
+                                        : follow_short(share, own, edge, object, value);
 }
 
 /* Follows the pointers of an object that has many. Mostly all of them or few of them are NULL, so
@@ -207,7 +231,51 @@ HAUL__HOT static void visit_parcel_by_aim(haul__share *share, haul__sharer *own,
     }
 }
 
+/* Fetches a few single objects in a row. */
+HAUL__INLINE void fetch_singles(const haul__share *share, const uint64_t *entry, size_t first,
+                                size_t count)
+{
+    const size_t end = first + BURST < count ? first + BURST : count;
+    for (; first < end; first++) {
+        const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry[first])];
+        const haul__met_type *met = &share->types[aim->met];
+        const uintptr_t address = HAUL__ENTRY_ADDRESS(entry[first]);
+        haul__prefetch_once(address + met->first_slot);
+        haul__prefetch_once(address + met->last_slot);
+    }
+}
+
+HAUL__HOT static void visit_singles(haul__share *share, haul__sharer *own,
+                                    const haul__parcel *parcel)
+{
+    const uint64_t *entry = parcel->entry;
+    const size_t count = parcel->count;
+    size_t i;
+    fetch_singles(share, entry, 0, count);
+    fetch_singles(share, entry, BURST, count);
+    for (i = 0; i < count; i++) {
+        const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry[i])];
+        const haul__aimed_edge *edges = share->aims->edges.at + share->aims->first.at[aim->met];
+        const size_t edge_count = share->types[aim->met].edge_count;
+        const uintptr_t object = HAUL__ENTRY_ADDRESS(entry[i]);
+        size_t at;
+        if (i % BURST == 0)
+            fetch_singles(share, entry, i + 2 * BURST, count);
+        if (edge_count > FEW_EDGES && edge_count <= HAUL__EDGES) {
+            if (HAUL__UNLIKELY(!visit_large(share, own, edges, edge_count, object)))
+                return;
+            continue;
+        }
+        for (at = 0; at < edge_count; at++)
+            if (HAUL__UNLIKELY(!follow(share, own, &edges[at], object)))
+                return;
+    }
+}
+
 void haul__visit_parcel_by_aim(haul__share *share, haul__sharer *own, const haul__parcel *parcel)
 {
-    visit_parcel_by_aim(share, own, parcel);
+    if (parcel->kind == HAUL__SINGLES)
+        visit_singles(share, own, parcel);
+    else
+        visit_parcel_by_aim(share, own, parcel);
 }
