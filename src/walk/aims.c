@@ -196,8 +196,10 @@ haul__aimed_edge haul__aimed_edge_of(const haul__aims *aims, uint32_t number)
     edge.bytes = aim->kind == HAUL__AIM_STRING ? 0 : aim->bytes;
     edge.offset = 0;
     edge.is_fixed = aim->kind == HAUL__AIM_STRING || (aim->bytes && !aim->count.field_count);
-    edge.first_outlet = aim->kind == HAUL__AIM_ONE ? 0 : HAUL__DISTRICTS;
     edge.words = aim->kind == HAUL__AIM_ONE ? 1 : 2;
+    edge.first_outlet = HAUL__DISTRICTS * (aim->kind != HAUL__AIM_ONE ? HAUL__RANGES
+                                           : aim->met % 2             ? HAUL__OTHER_SINGLES
+                                                                      : HAUL__SINGLES);
     return edge;
 }
 

@@ -4,7 +4,21 @@
 #ifndef HAUL_WALK_BY_AIM_H
 #define HAUL_WALK_BY_AIM_H
 
-#include "walk/share.h"
+#include "walk/parcels.h"
+
+/* The type of all single objects of a parcel; NULL: they have several. */
+HAUL__INLINE const haul__met_type *haul__only_met(const haul__share *share,
+                                                  const haul__parcel *parcel)
+{
+    const haul__aim *aims = share->aims->list.at;
+    const uint32_t met = aims[HAUL__ENTRY_TYPE(parcel->entry[0])].met;
+    uint32_t differ = 0;
+    size_t i;
+    if (!haul__is_of_one(parcel))
+        for (i = 1; i < parcel->count; i++)
+            differ |= aims[HAUL__ENTRY_TYPE(parcel->entry[i])].met ^ met;
+    return differ ? NULL : &share->types[met];
+}
 
 /* mark_by_aim.c */
 /* Marks a range that begins on the grid of words and notes its start. HAUL__FRESH: all of it is

@@ -18,7 +18,6 @@
 #include "walk/hints.h"
 #include "walk/mark_elements.h"
 #include "walk/mark_inline.h"
-#include "walk/parcels.h"
 
 #define MARKS_AHEAD 16u
 #define STARTS_AHEAD 6u
@@ -327,6 +326,12 @@ HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
 
 /* ---- A parcel of single objects. */
 
+/* Do the range and the byte behind it lie in one district? */
+HAUL__INLINE int is_in_district(uintptr_t first, uint64_t bytes)
+{
+    return (first ^ (first + (uintptr_t)bytes)) >> HAUL__DISTRICT_SHIFT == 0;
+}
+
 /* Marks an object in blocks that hold, or will hold, nothing but objects of its type. Else the
  * general way. HAUL__APART: it lies in two districts. */
 static HAUL__NOINLINE int mark_single_apart(haul__share *share, haul__sharer *own, uint64_t entry,
@@ -336,15 +341,16 @@ static HAUL__NOINLINE int mark_single_apart(haul__share *share, haul__sharer *ow
     const uintptr_t first = HAUL__ENTRY_ADDRESS(entry), end = first + met->simple.bytes;
     const uint32_t form = first & (HAUL__GRANULE - 1) ? met->ragged.form : met->form;
     const uintptr_t *flat = share->flat;
-    const uintptr_t block = flat[first >> HAUL__BLOCK_SHIFT],
-                    last = flat[(end - 1) >> HAUL__BLOCK_SHIFT];
+    uintptr_t block, last;
     int fresh;
     if (first < HAUL__LOWEST || (first & share->aims->list.at[number].misaligned) != 0) {
         haul__give_up(share, HAUL__WHY_BEGIN, number);
         return 0;
     }
-    if ((first ^ end) >> HAUL__DISTRICT_SHIFT != 0)
+    if (!is_in_district(first, met->simple.bytes))
         return HAUL__APART;
+    block = flat[first >> HAUL__BLOCK_SHIFT];
+    last = flat[(end - 1) >> HAUL__BLOCK_SHIFT];
     if (haul__can_start(met, first, form) && (!last || (last & HAUL__FORM_MASK) == form) &&
         (!block || ((block & HAUL__FORM_MASK) == form && !haul__block_in(block)->base))) {
         haul__map *map = &own->found.map;
@@ -377,21 +383,22 @@ HAUL__INLINE int mark_single(const uintptr_t *flat, uintptr_t address, const hau
                    : HAUL__APART;
     if (!entry || haul__block_in(entry)->base)
         return HAUL__APART;
+    if (HAUL__UNLIKELY(!is_in_district(address, met->simple.bytes)))
+        return HAUL__APART;
     if (met->simple.words || (address & (HAUL__GRANULE - 1)) != 0)
         return form == met->ragged.form ? haul__mark_ragged(flat, address, met) : HAUL__APART;
     if (form != met->form)
         return HAUL__APART;
-    if (haul__start_in_cell(address) < haul__near_starts(met))
-        return haul__mark_near(flat, address, met);
-    return HAUL__LIKELY((address ^ (address + met->simple.bytes)) >> HAUL__DISTRICT_SHIFT == 0)
-               ? haul__mark_over(flat, address, met)
-               : HAUL__APART;
+    return haul__start_in_cell(address) < haul__near_starts(met)
+               ? haul__mark_near(flat, address, met)
+               : haul__mark_over(flat, address, met);
 }
 
 /* Fetches the cell of an object, and its slots if the block is mixed: *any is 1 then. */
 HAUL__INLINE void fetch_single(const uintptr_t *flat, uint64_t entry, int *any)
 {
-    const uintptr_t address = HAUL__ENTRY_ADDRESS(entry), block = flat[address >> HAUL__BLOCK_SHIFT];
+    const uintptr_t address = HAUL__ENTRY_ADDRESS(entry),
+                    block = flat[address >> HAUL__BLOCK_SHIFT];
     const uintptr_t cell = haul__cell_place(block, address);
     haul__prefetch_write(cell);
     if ((block & HAUL__FORM_MASK) == HAUL__MIXED) {
@@ -402,7 +409,8 @@ HAUL__INLINE void fetch_single(const uintptr_t *flat, uint64_t entry, int *any)
 
 HAUL__INLINE void fetch_single_starts(const uintptr_t *flat, uint64_t entry)
 {
-    const uintptr_t address = HAUL__ENTRY_ADDRESS(entry), block = flat[address >> HAUL__BLOCK_SHIFT];
+    const uintptr_t address = HAUL__ENTRY_ADDRESS(entry),
+                    block = flat[address >> HAUL__BLOCK_SHIFT];
     if ((block & HAUL__FORM_MASK) == HAUL__MIXED)
         haul__prefetch_write((uintptr_t)haul__block_in(block)->base +
                              haul__word_in_block(address) / 64 * 8);
@@ -416,6 +424,7 @@ HAUL__INLINE uint64_t *mark_targets(haul__share *share, haul__sharer *own, const
 {
     const haul__aim *aims = share->aims->list.at;
     const uintptr_t *flat = share->flat;
+    const uint64_t *begin = out;
     uint64_t bytes = 0;
     size_t objects = 0, i;
     int any_mixed = 0;
@@ -436,13 +445,21 @@ HAUL__INLINE uint64_t *mark_targets(haul__share *share, haul__sharer *own, const
             haul__put_aside(own, met->simple.bytes);
             fresh = 0;
         }
-        objects += (size_t)fresh;
-        bytes += only ? 0 : met->simple.bytes & (0 - (uint64_t)fresh);
         *out = entry[i];
-        out += fresh & (int)(met->edge_count != 0);
+        if (only && only->edge_count) {
+            out += (unsigned)fresh;
+            continue;
+        }
+        objects += (unsigned)fresh;
+        bytes += met->simple.bytes & (0 - (uint64_t)fresh);
+        out += met->edge_count ? (unsigned)fresh : 0;
+    }
+    if (only && only->edge_count) {
+        objects = (size_t)(out - begin);
+        bytes = objects * only->simple.bytes;
     }
     own->objects += objects;
-    own->bytes += only ? objects * only->simple.bytes : bytes;
+    own->bytes += bytes;
     return out;
 }
 
@@ -454,9 +471,8 @@ static HAUL__NOINLINE void name_targets(haul__share *share, const haul__sharer *
     for (i = 0; i < parcel->count; i++) {
         const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(parcel->entry[i])];
         const uintptr_t first = HAUL__ENTRY_ADDRESS(parcel->entry[i]);
-        const uintptr_t end = first + (uintptr_t)aim->bytes;
-        if ((first ^ end) >> HAUL__DISTRICT_SHIFT == 0 &&
-            !haul__hint_range(&own->walk, aim->hint, first, end))
+        if (is_in_district(first, aim->bytes) &&
+            !haul__hint_range(&own->walk, aim->hint, first, first + (uintptr_t)aim->bytes))
             haul__end_round(share, HAUL__NEEDS_MEMORY);
     }
 }
@@ -464,20 +480,17 @@ static HAUL__NOINLINE void name_targets(haul__share *share, const haul__sharer *
 HAUL__HOT static void mark_singles_by_aim(haul__share *share, haul__sharer *own,
                                           haul__district *district, const haul__parcel *parcel)
 {
-    uint64_t differ = 0;
-    size_t at = 0, i;
-    for (i = 1; i < parcel->count; i++)
-        differ |= parcel->entry[i] ^ parcel->entry[0];
+    const haul__met_type *type = haul__only_met(share, parcel);
+    size_t at = 0;
     if (HAUL__UNLIKELY(own->walk.named != NULL))
         name_targets(share, own, parcel);
     while (at < parcel->count) {
-        haul__parcel *open = district->open[HAUL__SINGLES];
+        haul__parcel *open = district->open[parcel->kind];
         const size_t room = HAUL__PARCEL - open->count, left = parcel->count - at,
                      count = left < room ? left : room;
         uint64_t *out = open->entry + open->count;
-        if (HAUL__ENTRY_TYPE(differ) == 0) {
-            const uint32_t aim = HAUL__ENTRY_TYPE(parcel->entry[0]);
-            const haul__met_type only = share->types[share->aims->list.at[aim].met];
+        if (type) {
+            const haul__met_type only = *type;
             out = mark_targets(share, own, parcel->entry + at, count, &only, out);
         } else {
             out = mark_targets(share, own, parcel->entry + at, count, NULL, out);
@@ -485,15 +498,15 @@ HAUL__HOT static void mark_singles_by_aim(haul__share *share, haul__sharer *own,
         at += count;
         open->count = (size_t)(out - open->entry);
         if (open->count == HAUL__PARCEL)
-            haul__open_visits(own, district, HAUL__SINGLES);
+            haul__open_visits(own, district, parcel->kind);
     }
 }
 
 void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own, haul__district *district,
                               const haul__parcel *parcel)
 {
-    if (parcel->kind == HAUL__SINGLES)
-        mark_singles_by_aim(share, own, district, parcel);
-    else
+    if (parcel->kind == HAUL__RANGES)
         mark_parcel_by_aim(share, own, district, parcel);
+    else
+        mark_singles_by_aim(share, own, district, parcel);
 }

@@ -3,6 +3,7 @@
 #ifndef HAUL_WALK_PARCELS_H
 #define HAUL_WALK_PARCELS_H
 
+#include "walk/mark_inline.h"
 #include "walk/share.h"
 
 /* Takes one of the parcels that the thread has. */
@@ -36,6 +37,16 @@ HAUL__INLINE void haul__open_outlet(haul__outlet *outlet, haul__parcel *parcel)
 {
     outlet->at = parcel->entry;
     outlet->end = parcel->entry + HAUL__PARCEL;
+}
+
+/* Have all entries of one word the same number? */
+HAUL__INLINE int haul__is_of_one(const haul__parcel *parcel)
+{
+    uint64_t differ = 0;
+    size_t i;
+    for (i = 1; i < parcel->count; i++)
+        differ |= parcel->entry[i] ^ parcel->entry[0];
+    return HAUL__ENTRY_TYPE(differ) == 0;
 }
 
 /* Sends what the outlet of this number has, and opens it again. */

@@ -34,8 +34,9 @@ typedef struct haul__parcel {
 } haul__parcel;
 
 /* Kinds of entries: single objects of simple types, one word each; ranges of any kind, two words.
- * A walk over simple objects knows only the first. */
-enum { HAUL__SINGLES, HAUL__RANGES, HAUL__KINDS };
+ * There are two kinds of single objects, so that those of one parcel mostly have one type. A walk
+ * over simple objects knows only the first. */
+enum { HAUL__SINGLES, HAUL__OTHER_SINGLES, HAUL__RANGES, HAUL__KINDS };
 
 /* Where the next entry for a district goes, and the end of its parcel. */
 typedef struct haul__outlet {

@@ -48,13 +48,9 @@ HAUL__INLINE int mark(const uintptr_t *flat, uintptr_t address, const haul__met_
 /* The type of all of a parcel's entries; NULL: they have several. */
 static const haul__met_type *only_type(const haul__share *share, const haul__parcel *parcel)
 {
-    uint64_t differ = 0;
-    size_t i;
     if (share->type_count == 1)
         return share->types;
-    for (i = 1; i < parcel->count; i++)
-        differ |= parcel->entry[i] ^ parcel->entry[0];
-    return HAUL__ENTRY_TYPE(differ) ? NULL : &share->types[HAUL__ENTRY_TYPE(parcel->entry[0])];
+    return haul__is_of_one(parcel) ? &share->types[HAUL__ENTRY_TYPE(parcel->entry[0])] : NULL;
 }
 
 /* Makes the block of an address, if there is none. 0: it cannot. */

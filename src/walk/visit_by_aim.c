@@ -4,10 +4,9 @@
  */
 #include "walk/by_aim.h"
 #include "walk/mark_inline.h"
-#include "walk/parcels.h"
 
 #define FETCHED_AT_ONCE 16u /* words of entries whose ranges are fetched together */
-#define BURST 8u              /* single objects that are fetched together */
+#define BURST 8u            /* single objects that are fetched together */
 #define FEW_EDGES ((size_t)4)
 #define MOST_ELEMENTS ((int64_t)INT32_MAX)
 
@@ -98,8 +97,9 @@ HAUL__INLINE int send_pointer(haul__share *share, haul__sharer *own, const haul_
 }
 
 /* Follows a pointer to an array whose count depends on fields, or is 0. */
-static HAUL__NOINLINE int follow_counted(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
-                          uintptr_t object, uintptr_t value)
+static HAUL__NOINLINE int follow_counted(haul__share *share, haul__sharer *own,
+                                         const haul__aimed_edge *edge, uintptr_t object,
+                                         uintptr_t value)
 {
     const haul__plain_array *array = &share->aims->list.at[edge->tag >> 48].count;
     uint64_t bytes;
@@ -245,20 +245,26 @@ HAUL__INLINE void fetch_singles(const haul__share *share, const uint64_t *entry,
     }
 }
 
-HAUL__HOT static void visit_singles(haul__share *share, haul__sharer *own,
-                                    const haul__parcel *parcel)
+/* Visits single objects. `only`: NULL, or the type of all of them. */
+HAUL__INLINE void visit_singles_of(haul__share *share, haul__sharer *own,
+                                   const haul__parcel *parcel, const haul__met_type *only)
 {
+    const haul__aims *aims = share->aims;
     const uint64_t *entry = parcel->entry;
     const size_t count = parcel->count;
-    size_t i;
+    const size_t only_met = only ? (size_t)(only - share->types) : 0;
+    const haul__aimed_edge *edges = aims->edges.at + aims->first.at[only_met];
+    size_t edge_count = only ? only->edge_count : 0, i;
     fetch_singles(share, entry, 0, count);
     fetch_singles(share, entry, BURST, count);
     for (i = 0; i < count; i++) {
-        const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry[i])];
-        const haul__aimed_edge *edges = share->aims->edges.at + share->aims->first.at[aim->met];
-        const size_t edge_count = share->types[aim->met].edge_count;
         const uintptr_t object = HAUL__ENTRY_ADDRESS(entry[i]);
         size_t at;
+        if (!only) {
+            const uint32_t met = aims->list.at[HAUL__ENTRY_TYPE(entry[i])].met;
+            edges = aims->edges.at + aims->first.at[met];
+            edge_count = share->types[met].edge_count;
+        }
         if (i % BURST == 0)
             fetch_singles(share, entry, i + 2 * BURST, count);
         if (edge_count > FEW_EDGES && edge_count <= HAUL__EDGES) {
@@ -272,10 +278,20 @@ HAUL__HOT static void visit_singles(haul__share *share, haul__sharer *own,
     }
 }
 
+HAUL__HOT static void visit_singles(haul__share *share, haul__sharer *own,
+                                    const haul__parcel *parcel)
+{
+    const haul__met_type *only = haul__only_met(share, parcel);
+    if (only)
+        visit_singles_of(share, own, parcel, only);
+    else
+        visit_singles_of(share, own, parcel, NULL);
+}
+
 void haul__visit_parcel_by_aim(haul__share *share, haul__sharer *own, const haul__parcel *parcel)
 {
-    if (parcel->kind == HAUL__SINGLES)
-        visit_singles(share, own, parcel);
-    else
+    if (parcel->kind == HAUL__RANGES)
         visit_parcel_by_aim(share, own, parcel);
+    else
+        visit_singles(share, own, parcel);
 }
