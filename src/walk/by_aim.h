@@ -1,10 +1,14 @@
 /* A walk by aims: ranges of any kind, marked and visited by several threads (walk_by_aims.c). An
- * entry takes two words: an address with the number of an aim, and the range's bytes.
+ * entry is an address with the number of an aim. If this leads to a single object, it takes one
+ * word; else the range's bytes are a second one.
  */
 #ifndef HAUL_WALK_BY_AIM_H
 #define HAUL_WALK_BY_AIM_H
 
 #include "walk/parcels.h"
+
+#define HAUL__MARKS_AHEAD 16u /* entries: their marks are fetched so early, */
+#define HAUL__STARTS_AHEAD 6u /* and their starts */
 
 /* The type of all single objects of a parcel; NULL: they have several. */
 HAUL__INLINE const haul__met_type *haul__only_met(const haul__share *share,
@@ -29,6 +33,10 @@ int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes, const haul__
 /* Marks the targets of a parcel's entries in a district. New ones wait there for their visit. */
 void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own, haul__district *district,
                               const haul__parcel *parcel);
+
+/* mark_singles_by_aim.c: the same, of a parcel of single objects */
+void haul__mark_singles_by_aim(haul__share *share, haul__sharer *own, haul__district *district,
+                               const haul__parcel *parcel);
 
 /* visit_by_aim.c: sends the pointers of a parcel's ranges on. */
 void haul__visit_parcel_by_aim(haul__share *share, haul__sharer *own, const haul__parcel *parcel);

@@ -5,22 +5,14 @@
  * that was found before, or it overlaps another. In the last case what counts as an object depends
  * on the order of finding, and one thread must do the whole walk.
  *
- * A block that holds nothing but single objects of one type needs no starts beside it: its marks
- * tell them. They are spelled out before anything else is marked there.
- *
  * Why it is fast: the cell, the slots and the text of a range are fetched some entries before it is
- * marked, its starts and its byte mask a few entries before. Single objects come in parcels of
- * their own; whether one is new is no branch.
+ * marked, its starts and its byte mask a few entries before.
  */
 #include "walk/by_aim.h"
 #include "map/mark.h"
-#include "map/mixed.h"
 #include "walk/hints.h"
 #include "walk/mark_elements.h"
-#include "walk/mark_inline.h"
-
-#define MARKS_AHEAD 16u
-#define STARTS_AHEAD 6u
+#include "walk/mark_in_mixed.h"
 
 /* ---- One range. */
 
@@ -98,70 +90,6 @@ static int may_be_string(const haul__aims *aims, const haul__aim *aim, uintptr_t
            memchr(text, 0, bytes) == text + bytes - 1;
 }
 
-/* Marks a range of whole words that lies, with the word behind it, in one cell of a mixed block
- * with starts. `slots`: of its words. */
-HAUL__INLINE int mark_in_cell(haul__block *block, unsigned number, unsigned shift, unsigned behind,
-                              uint64_t slots)
-{
-    const uint64_t start = (uint64_t)1 << shift, words = ((uint64_t)1 << behind) - start;
-    const uint64_t live = haul__load_cell(&block->cells[number]);
-    const uint64_t found = haul__slots(block)[number];
-    const uint64_t starts = haul__starts_beside(block)[number];
-    const uint64_t known = (uint64_t)0 - (uint64_t)(((live | found) & words) != 0);
-    slots = slots << shift & words;
-    if (HAUL__UNLIKELY((((words & ~live) | ((found ^ slots) & words) | ((starts ^ start) & words) |
-                         ((live | found) & ~starts & (uint64_t)1 << behind)) &
-                        known) != 0))
-        return HAUL__APART;
-    haul__store_cell(&block->cells[number], live | words);
-    haul__slots(block)[number] = found | slots;
-    haul__starts_beside(block)[number] = starts | start;
-    return (int)(known + 1);
-}
-
-/* The same of a range in two cells of the block; `behind` counts from the first one. */
-HAUL__INLINE int mark_in_two(haul__block *block, unsigned number, unsigned shift, unsigned behind,
-                             uint64_t slots)
-{
-    const uint64_t start = (uint64_t)1 << shift, low = 0 - start;
-    const uint64_t past = (uint64_t)1 << (behind - 64), high = past - 1;
-    haul__cell *cell = &block->cells[number];
-    uint64_t *bits = haul__slots(block) + number, *starts = haul__starts_beside(block) + number;
-    const uint64_t live = haul__load_cell(cell), next_live = haul__load_cell(cell + 1);
-    const uint64_t met = live | bits[0], next_met = next_live | bits[1];
-    const uint64_t known = (uint64_t)0 - (uint64_t)(((met & low) | (next_met & high)) != 0);
-    const uint64_t low_slots = slots << shift, high_slots = slots >> 1 >> (63 - shift) & high;
-    if (HAUL__UNLIKELY((((low & ~live) | (high & ~next_live) | ((bits[0] ^ low_slots) & low) |
-                         ((bits[1] ^ high_slots) & high) | ((starts[0] ^ start) & low) |
-                         (starts[1] & high) | (next_met & ~starts[1] & past)) &
-                        known) != 0))
-        return HAUL__APART;
-    haul__store_cell(cell, live | low);
-    haul__store_cell(cell + 1, next_live | high);
-    bits[0] |= low_slots;
-    bits[1] |= high_slots;
-    starts[0] |= start;
-    return (int)(known + 1);
-}
-
-/* Marks a range of whole words, at most as long as a cell, in a mixed block: the bulk of a heap of
- * many types. HAUL__APART: it needs the other ways. */
-HAUL__INLINE int mark_in_mixed(const uintptr_t *flat, uintptr_t first, uint64_t bytes,
-                               uint64_t slots)
-{
-    const uintptr_t entry = flat[first >> HAUL__BLOCK_SHIFT];
-    const unsigned shift = haul__word_in_cell(first), number = haul__cell_number(first);
-    const unsigned behind = shift + (unsigned)(bytes >> HAUL__WORD_SHIFT);
-    haul__block *block = haul__block_in(entry);
-    if ((entry & HAUL__FORM_MASK) != HAUL__MIXED || !block->base || bytes > HAUL__CELL_BYTES ||
-        bytes % HAUL__WORD != 0)
-        return HAUL__APART;
-    if (behind <= 63)
-        return mark_in_cell(block, number, shift, behind, slots);
-    return number + 1 < HAUL__CELLS ? mark_in_two(block, number, shift, behind, slots)
-                                    : HAUL__APART;
-}
-
 /* Is an object whose bytes are all live one that was found before? One cell tells it if the block's
  * marks say where objects start: the word behind the object is then dead, unless one starts there.
  */
@@ -188,9 +116,9 @@ HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, const
     const int is_string = aim->kind == HAUL__AIM_STRING;
     int fresh = HAUL__APART, has_end = 0;
     if (aim->kind == HAUL__AIM_ONE || aim->kind == HAUL__AIM_POINTERS)
-        fresh = mark_in_mixed(d->map->flat, first, (uint64_t)(end - first),
-                              aim->kind == HAUL__AIM_ONE ? d->met_types[aim->met].simple.slots
-                                                         : UINT64_MAX);
+        fresh = haul__mark_in_mixed(d->map->flat, first, (uint64_t)(end - first),
+                                    aim->kind == HAUL__AIM_ONE ? d->met_types[aim->met].simple.slots
+                                                               : UINT64_MAX);
     if (fresh != HAUL__APART)
         return fresh;
     if (HAUL__UNLIKELY(haul__are_plain_starts(d->map, first, end)) &&
@@ -279,17 +207,17 @@ HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
     const uint64_t *entry = parcel->entry;
     const size_t count = parcel->count;
     size_t i;
-    for (i = 0; i < count && i < 2 * MARKS_AHEAD; i += 2)
+    for (i = 0; i < count && i < 2 * HAUL__MARKS_AHEAD; i += 2)
         fetch_marks(share, entry[i]);
     for (i = 0; i < count; i += 2) {
         const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry[i])];
         const uintptr_t first = HAUL__ENTRY_ADDRESS(entry[i]);
         uint64_t bytes = entry[i + 1];
         int fresh;
-        if (i + 2 * MARKS_AHEAD < count)
-            fetch_marks(share, entry[i + 2 * MARKS_AHEAD]);
-        if (i + 2 * STARTS_AHEAD < count)
-            fetch_starts(share, entry[i + 2 * STARTS_AHEAD]);
+        if (i + 2 * HAUL__MARKS_AHEAD < count)
+            fetch_marks(share, entry[i + 2 * HAUL__MARKS_AHEAD]);
+        if (i + 2 * HAUL__STARTS_AHEAD < count)
+            fetch_starts(share, entry[i + 2 * HAUL__STARTS_AHEAD]);
         if (HAUL__UNLIKELY(first < HAUL__LOWEST ||
                            (first & (aim->misaligned | (HAUL__WORD - 1))) != 0)) {
             haul__give_up(share, HAUL__WHY_BEGIN, HAUL__ENTRY_TYPE(entry[i]));
@@ -324,189 +252,11 @@ HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
     }
 }
 
-/* ---- A parcel of single objects. */
-
-/* Do the range and the byte behind it lie in one district? */
-HAUL__INLINE int is_in_district(uintptr_t first, uint64_t bytes)
-{
-    return (first ^ (first + (uintptr_t)bytes)) >> HAUL__DISTRICT_SHIFT == 0;
-}
-
-/* Marks an object in blocks that hold, or will hold, nothing but objects of its type. Else the
- * general way. HAUL__APART: it lies in two districts. */
-static HAUL__NOINLINE int mark_single_apart(haul__share *share, haul__sharer *own, uint64_t entry,
-                                            const haul__met_type *met)
-{
-    const uint32_t number = HAUL__ENTRY_TYPE(entry);
-    const uintptr_t first = HAUL__ENTRY_ADDRESS(entry), end = first + met->simple.bytes;
-    const uint32_t form = first & (HAUL__GRANULE - 1) ? met->ragged.form : met->form;
-    const uintptr_t *flat = share->flat;
-    uintptr_t block, last;
-    int fresh;
-    if (first < HAUL__LOWEST || (first & share->aims->list.at[number].misaligned) != 0) {
-        haul__give_up(share, HAUL__WHY_BEGIN, number);
-        return 0;
-    }
-    if (!is_in_district(first, met->simple.bytes))
-        return HAUL__APART;
-    block = flat[first >> HAUL__BLOCK_SHIFT];
-    last = flat[(end - 1) >> HAUL__BLOCK_SHIFT];
-    if (haul__can_start(met, first, form) && (!last || (last & HAUL__FORM_MASK) == form) &&
-        (!block || ((block & HAUL__FORM_MASK) == form && !haul__block_in(block)->base))) {
-        haul__map *map = &own->found.map;
-        if ((!block && !haul__map_enter(map, first, form)) ||
-            (!flat[(end - 1) >> HAUL__BLOCK_SHIFT] && !haul__map_enter(map, end - 1, form)))
-            fresh = HAUL__NO_MEMORY;
-        else if ((fresh = haul__mark_simple(map, first, form)) == 0 &&
-                 !haul__is_start(flat, first, form))
-            fresh = HAUL__APART;
-    } else {
-        fresh = mark_by_aim(&own->walk, &own->starts, share->aims, &share->aims->list.at[number],
-                            first, end);
-    }
-    if (fresh >= 0)
-        return fresh;
-    if (fresh == HAUL__APART)
-        haul__give_up(share, HAUL__WHY_OVERLAP, number);
-    else
-        haul__end_round(share, HAUL__NEEDS_MEMORY);
-    return 0;
-}
-
-/* Marks an object in plain blocks of its type, or in mixed ones. */
-HAUL__INLINE int mark_single(const uintptr_t *flat, uintptr_t address, const haul__met_type *met)
-{
-    const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT], form = entry & HAUL__FORM_MASK;
-    if (form == HAUL__MIXED)
-        return (address & ((HAUL__WORD - 1) | (met->walk->alignment - 1))) == 0
-                   ? mark_in_mixed(flat, address, met->simple.bytes, met->simple.slots)
-                   : HAUL__APART;
-    if (!entry || haul__block_in(entry)->base)
-        return HAUL__APART;
-    if (HAUL__UNLIKELY(!is_in_district(address, met->simple.bytes)))
-        return HAUL__APART;
-    if (met->simple.words || (address & (HAUL__GRANULE - 1)) != 0)
-        return form == met->ragged.form ? haul__mark_ragged(flat, address, met) : HAUL__APART;
-    if (form != met->form)
-        return HAUL__APART;
-    return haul__start_in_cell(address) < haul__near_starts(met)
-               ? haul__mark_near(flat, address, met)
-               : haul__mark_over(flat, address, met);
-}
-
-/* Fetches the cell of an object, and its slots if the block is mixed: *any is 1 then. */
-HAUL__INLINE void fetch_single(const uintptr_t *flat, uint64_t entry, int *any)
-{
-    const uintptr_t address = HAUL__ENTRY_ADDRESS(entry),
-                    block = flat[address >> HAUL__BLOCK_SHIFT];
-    const uintptr_t cell = haul__cell_place(block, address);
-    haul__prefetch_write(cell);
-    if ((block & HAUL__FORM_MASK) == HAUL__MIXED) {
-        haul__prefetch_write(cell + HAUL__CELLS * sizeof(haul__cell));
-        *any = 1;
-    }
-}
-
-HAUL__INLINE void fetch_single_starts(const uintptr_t *flat, uint64_t entry)
-{
-    const uintptr_t address = HAUL__ENTRY_ADDRESS(entry),
-                    block = flat[address >> HAUL__BLOCK_SHIFT];
-    if ((block & HAUL__FORM_MASK) == HAUL__MIXED)
-        haul__prefetch_write((uintptr_t)haul__block_in(block)->base +
-                             haul__word_in_block(address) / 64 * 8);
-}
-
-/* Marks the targets of pointers to single objects. New ones are written to `out`, which has room
- * for all. Answers where they end. `only`: NULL, or the type of all of them, in memory that no
- * other pointer can reach. */
-HAUL__INLINE uint64_t *mark_targets(haul__share *share, haul__sharer *own, const uint64_t *entry,
-                                    size_t count, const haul__met_type *only, uint64_t *out)
-{
-    const haul__aim *aims = share->aims->list.at;
-    const uintptr_t *flat = share->flat;
-    const uint64_t *begin = out;
-    uint64_t bytes = 0;
-    size_t objects = 0, i;
-    int any_mixed = 0;
-    for (i = 0; i < count && i < MARKS_AHEAD; i++)
-        fetch_single(flat, entry[i], &any_mixed);
-    for (i = 0; i < count; i++) {
-        const haul__met_type *met =
-            only ? only : &share->types[aims[HAUL__ENTRY_TYPE(entry[i])].met];
-        int fresh;
-        fetch_single(flat, entry[i + MARKS_AHEAD < count ? i + MARKS_AHEAD : i], &any_mixed);
-        if (any_mixed)
-            fetch_single_starts(flat, entry[i + STARTS_AHEAD < count ? i + STARTS_AHEAD : i]);
-        fresh = mark_single(flat, HAUL__ENTRY_ADDRESS(entry[i]), met);
-        if (HAUL__UNLIKELY(fresh < 0))
-            fresh = mark_single_apart(share, own, entry[i], met);
-        if (HAUL__UNLIKELY(fresh < 0)) {
-            haul__put_aside(own, entry[i]);
-            haul__put_aside(own, met->simple.bytes);
-            fresh = 0;
-        }
-        *out = entry[i];
-        if (only && only->edge_count) {
-            out += (unsigned)fresh;
-            continue;
-        }
-        objects += (unsigned)fresh;
-        bytes += met->simple.bytes & (0 - (uint64_t)fresh);
-        out += met->edge_count ? (unsigned)fresh : 0;
-    }
-    if (only && only->edge_count) {
-        objects = (size_t)(out - begin);
-        bytes = objects * only->simple.bytes;
-    }
-    own->objects += objects;
-    own->bytes += bytes;
-    return out;
-}
-
-/* Names the objects that lie in one district. Others are put aside. */
-static HAUL__NOINLINE void name_targets(haul__share *share, const haul__sharer *own,
-                                        const haul__parcel *parcel)
-{
-    size_t i;
-    for (i = 0; i < parcel->count; i++) {
-        const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(parcel->entry[i])];
-        const uintptr_t first = HAUL__ENTRY_ADDRESS(parcel->entry[i]);
-        if (is_in_district(first, aim->bytes) &&
-            !haul__hint_range(&own->walk, aim->hint, first, first + (uintptr_t)aim->bytes))
-            haul__end_round(share, HAUL__NEEDS_MEMORY);
-    }
-}
-
-HAUL__HOT static void mark_singles_by_aim(haul__share *share, haul__sharer *own,
-                                          haul__district *district, const haul__parcel *parcel)
-{
-    const haul__met_type *type = haul__only_met(share, parcel);
-    size_t at = 0;
-    if (HAUL__UNLIKELY(own->walk.named != NULL))
-        name_targets(share, own, parcel);
-    while (at < parcel->count) {
-        haul__parcel *open = district->open[parcel->kind];
-        const size_t room = HAUL__PARCEL - open->count, left = parcel->count - at,
-                     count = left < room ? left : room;
-        uint64_t *out = open->entry + open->count;
-        if (type) {
-            const haul__met_type only = *type;
-            out = mark_targets(share, own, parcel->entry + at, count, &only, out);
-        } else {
-            out = mark_targets(share, own, parcel->entry + at, count, NULL, out);
-        }
-        at += count;
-        open->count = (size_t)(out - open->entry);
-        if (open->count == HAUL__PARCEL)
-            haul__open_visits(own, district, parcel->kind);
-    }
-}
-
 void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own, haul__district *district,
                               const haul__parcel *parcel)
 {
     if (parcel->kind == HAUL__RANGES)
         mark_parcel_by_aim(share, own, district, parcel);
     else
-        mark_singles_by_aim(share, own, district, parcel);
+        haul__mark_singles_by_aim(share, own, district, parcel);
 }
