@@ -255,8 +255,5 @@ HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
 void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own, haul__district *district,
                               const haul__parcel *parcel)
 {
-    if (parcel->kind == HAUL__RANGES)
-        mark_parcel_by_aim(share, own, district, parcel);
-    else
-        haul__mark_singles_by_aim(share, own, district, parcel);
+    mark_parcel_by_aim(share, own, district, parcel);
 }

@@ -308,10 +308,12 @@ static void mark_claimed(haul__share *share, haul__sharer *own, haul__district *
         if (list)
             fetch_parcel(list);
         if (is_ready(share, own)) {
-            if (share->aims)
+            if (!share->aims)
+                mark_parcel(share, own, district, parcel);
+            else if (parcel->kind == HAUL__RANGES)
                 haul__mark_parcel_by_aim(share, own, district, parcel);
             else
-                mark_parcel(share, own, district, parcel);
+                haul__mark_singles_by_aim(share, own, district, parcel);
             haul__put_spare(own, parcel);
         } else {
             haul__send_parcel(&district->parcels, parcel);

@@ -6,7 +6,7 @@
 #include "walk/mark_inline.h"
 
 #define FETCHED_AT_ONCE 16u /* words of entries whose ranges are fetched together */
-#define BURST 8u            /* single objects that are fetched together */
+#define SINGLES_AT_ONCE 8u  /* single objects that are fetched together */
 #define FEW_EDGES ((size_t)4)
 #define MOST_ELEMENTS ((int64_t)INT32_MAX)
 
@@ -235,7 +235,7 @@ HAUL__HOT static void visit_parcel_by_aim(haul__share *share, haul__sharer *own,
 HAUL__INLINE void fetch_singles(const haul__share *share, const uint64_t *entry, size_t first,
                                 size_t count)
 {
-    const size_t end = first + BURST < count ? first + BURST : count;
+    const size_t end = first + SINGLES_AT_ONCE < count ? first + SINGLES_AT_ONCE : count;
     for (; first < end; first++) {
         const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry[first])];
         const haul__met_type *met = &share->types[aim->met];
@@ -256,7 +256,7 @@ HAUL__INLINE void visit_singles_of(haul__share *share, haul__sharer *own,
     const haul__aimed_edge *edges = aims->edges.at + aims->first.at[only_met];
     size_t edge_count = only ? only->edge_count : 0, i;
     fetch_singles(share, entry, 0, count);
-    fetch_singles(share, entry, BURST, count);
+    fetch_singles(share, entry, SINGLES_AT_ONCE, count);
     for (i = 0; i < count; i++) {
         const uintptr_t object = HAUL__ENTRY_ADDRESS(entry[i]);
         size_t at;
@@ -265,8 +265,8 @@ HAUL__INLINE void visit_singles_of(haul__share *share, haul__sharer *own,
             edges = aims->edges.at + aims->first.at[met];
             edge_count = share->types[met].edge_count;
         }
-        if (i % BURST == 0)
-            fetch_singles(share, entry, i + 2 * BURST, count);
+        if (i % SINGLES_AT_ONCE == 0)
+            fetch_singles(share, entry, i + 2 * SINGLES_AT_ONCE, count);
         if (edge_count > FEW_EDGES && edge_count <= HAUL__EDGES) {
             if (HAUL__UNLIKELY(!visit_large(share, own, edges, edge_count, object)))
                 return;
