@@ -328,8 +328,8 @@ typedef struct shelf {
     int64_t count;
 } shelf;
 
-/* RECORDS boxes, `stride` bytes each. Those of one in 100 boxes stand in rows of three, to which
- * another box leads; the shelf has all others. */
+/* RECORDS boxes, `stride` bytes each. Of 100 boxes, the first three are a row, to which another box
+ * leads. The shelf has all others. */
 typedef struct boxes {
     haul_type *box_type, *shelf_type;
     size_t stride;
