@@ -27,6 +27,7 @@ done
 # Seeds are fixed, so that the figures of two days can be compared.
 programs() {
     echo "tests/haul_contract host"
+    echo "tests/haul_kills"
     echo "tests/haul_random --graphs 1000 --seed 1 --faults --every 100"
     echo "tests/haul_attack --sequences 500 --seed 1"
     echo "tests/haul_damage --seed 1 --part 1/8"
@@ -43,7 +44,7 @@ cmake -S . -B "$build" -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=None -DCMAKE_C_
     -DHAUL_COVERAGE=ON -DHAUL_CUDA=OFF -DHAUL_CRITERION=OFF -DHAUL_ACCEPTANCE=OFF \
     -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF >"$logs/build.log" 2>&1 &&
     cmake --build "$build" -j "$(nproc)" \
-        --target haul_unit_plain haul_contract haul_random haul_attack haul_damage \
+        --target haul_unit_plain haul_contract haul_kills haul_random haul_attack haul_damage \
         haul_fuzz >>"$logs/build.log" 2>&1 ||
     { tail -n 20 "$logs/build.log"; exit 1; }
 find "$build" -name '*.gcda' -delete

@@ -46,6 +46,7 @@ packages_quick="build-essential cmake ninja-build libxxhash-dev libcjson-dev iso
 libassimp-dev libpng-dev glmark2-data"
 packages="pkg-config libzstd-dev gdb libcriterion-dev clang libclang-rt-dev libyaml-dev uap-core
 libsuitesparse-dev"
+packages_offload="clang libomp-dev"
 packages_32="gcc-multilib libc6-dev-i386"
 packages_documents="doxygen dwarves clang-format libc++-dev libc++abi-dev"
 packages_describe="python3-clang python3-pyelftools libexpat1-dev libsqlite3-dev liblzma-dev
@@ -88,15 +89,18 @@ install() {
     fi
 }
 
-# In groups, so that one that cannot be had takes no other along.
+# In groups, so that one that cannot be had takes no other along. can_install: nothing is missing,
+# or it could be had from where packages come.
+can_install=0
 install_packages() {
     local missing sudo=""
     command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
-    [ "$stages" != quick ] ||
-        packages="" packages_32="" packages_documents="" packages_describe="" packages_platforms=""
+    [ "$stages" != quick ] || packages="" packages_offload="" packages_32="" \
+        packages_documents="" packages_describe="" packages_platforms=""
+    can_install=1
     # shellcheck disable=SC2046,SC2086
-    missing=$(missing_packages $packages_quick $packages $packages_32 $packages_documents \
-        $packages_describe $packages_platforms $(cross_libraries) | tr '\n' ' ')
+    missing=$(missing_packages $packages_quick $packages $packages_offload $packages_32 \
+        $packages_documents $packages_describe $packages_platforms $(cross_libraries) | tr '\n' ' ')
     [ -n "$missing" ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
         if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
@@ -104,14 +108,18 @@ install_packages() {
         else
             echo "Not root, and no sudo without a password. Missing packages: $missing"
             echo "Going on with what is there."
+            can_install=0
             return 0
         fi
     fi
-    $sudo apt-get update -qq >"$logs/install.log" 2>&1
+    $sudo apt-get update -qq -o APT::Update::Error-Mode=any >"$logs/install.log" 2>&1 ||
+        can_install=0
     # shellcheck disable=SC2086
     install $packages_quick
     # shellcheck disable=SC2086
     install $packages
+    # shellcheck disable=SC2086
+    install $packages_offload
     # shellcheck disable=SC2086
     install $packages_32
     # shellcheck disable=SC2086
@@ -393,6 +401,7 @@ plain_suites() { # FOLDER GRAPHS
     unit "$1"
     program "$1" haul_random --graphs "$2" --seed "$HAUL_SEED"
     program "$1" haul_contract host
+    program "$1" haul_kills
 }
 
 # Of the suites that are piped in, those that take longest first.
@@ -495,6 +504,7 @@ stage_1() {
     program release dropped/haul_dropped_libraries
     program release haul_contract host
     program release haul_contract bare
+    program release haul_kills
     examples release
     program release fuzz/haul_fuzz all fuzz/corpus
 }
@@ -524,7 +534,7 @@ stage_2() {
 
 # libzstd is not instrumented: what it writes would count as unwritten.
 memory_build() { # FLAG...
-    local targets=(haul_unit_plain haul_contract haul_random)
+    local targets=(haul_unit_plain haul_contract haul_random haul_kills)
     need cmake clang || return
     can_link clang -fsanitize=memory || {
         skip "clang has no MemorySanitizer here"
@@ -560,8 +570,8 @@ build_32() {
 stage_4() {
     build_32 || return
     thin_faults 3
+    program 32 haul_damage --seed "$HAUL_SEED" --every 4
     plain_suites 32 2000
-    program 32 haul_damage --seed "$HAUL_SEED" --every 10
     program 32 fuzz/haul_fuzz all fuzz/corpus
 }
 
@@ -571,9 +581,10 @@ stage_5() {
     need cmake gcc && release_build || return
     thin_faults 3
     stack_kib=64
+    HAUL_DEEP_NODES=10000000 program release haul_unit_plain image_deep/
     program release haul_random --graphs 2000 --seed "$HAUL_SEED"
     for suite in type/ graph/ graph_faults/ ship/ ship_arena/ locked_sources/ ordered/ promises/ \
-        audit/ rules/ arena/ ancestors/ rebuild/ image_deep/; do
+        audit/ rules/ arena/ ancestors/ rebuild/ image; do
         program release haul_unit_plain "$suite"
     done
     program release haul_contract host
@@ -628,15 +639,16 @@ tell_skipped() { # NAME
 }
 
 stage_8() {
-    local part fortran=0
+    local part fortran=0 offload=""
     need cmake gcc g++ pkg-config && release_build || return
     need gfortran && fortran=1
+    [ "$can_install" -eq 0 ] || offload=offload
     for part in installed taken-in documents; do
         start "consumers, $part" bash tests/consumers/check.sh "build/consumers/$part" "$part"
     done
     start "describe" bash tests/describe/check.sh build/release build/describe
     start "tool" bash tests/tool/check.sh build/release build/tool
-    start "openmp" bash tests/openmp/check.sh build/release build/openmp
+    start "openmp" bash tests/openmp/check.sh build/release build/openmp "$offload"
     [ "$fortran" -eq 0 ] || start "fortran" bash tests/fortran/check.sh build/release build/fortran
     finish
     for part in installed taken-in documents; do
@@ -717,8 +729,9 @@ stage_12() {
 
 # An emulator spends its time on addresses that are reserved, so there are 4 GiB of them: too few
 # for a context's table, in whose place there is a hash, and for what an arena asks for at first.
+more_targets=()
 platform() { # PROCESSOR CMAKE-OPTION...
-    local targets=(haul_unit_plain haul_contract haul_random)
+    local targets=(haul_unit_plain haul_contract haul_random haul_kills "${more_targets[@]}")
     need cmake clang "qemu-$1" || return
     emulator=("qemu-$1" -R 0x100000000 -L "/usr/$1-linux-gnu")
     if can_link clang --target="$1-linux-gnu"; then
@@ -747,6 +760,7 @@ stage_13() {
     thin_faults 27 # what fails is not the processor's
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
+    start "kills" "${emulator[@]}" "$tests/haul_kills"
     start "contract, pages of 16 KiB" "${emulator[@]}" -p 16384 "$tests/haul_contract" host
     start "contract, pages of 64 KiB" "${emulator[@]}" -p 65536 "$tests/haul_contract" host
     for suite in $suites; do
@@ -756,10 +770,14 @@ stage_13() {
     emulator=()
 }
 
-s390x_suites="arena/ arena_blocks/ ship_arena/ ship_marks/ tags/ tags_in_arenas/ directions/
-structures_ rules/ process_state/"
+# Of the images all but image_saves, which takes as long as the others together.
+s390x_suites="image_verdicts/ arena/ arena_blocks/ ship_arena/ ship_marks/ tags/ tags_in_arenas/
+directions/ structures_ rules/ process_state/ image/ image_block/ image_claims/ image_deep/
+image_device/ image_fills/ image_growth/ image_moving/ image_overlaps/ image_pieces/
+image_renames/ image_scan/ image_shared/ image_types/ image_words/ image_zstd/"
 
 s390x_build() {
+    local more_targets=(haul_damage)
     # shellcheck disable=SC2086
     platform s390x -DHAUL_UNIT_FILES="$(unit_files ${s390x_suites//\//,})"
 }
@@ -770,6 +788,8 @@ stage_14() {
     thin_faults 27
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
+    start "kills" "${emulator[@]}" "$tests/haul_kills"
+    start "damage" "${emulator[@]}" "$tests/haul_damage" --seed "$HAUL_SEED" --every 150
     for suite in $s390x_suites; do
         start "$suite" "${emulator[@]}" "$tests/haul_unit_plain" "$suite"
     done
@@ -804,7 +824,7 @@ for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, ex
     "clang, ASan and UBSan: unit, contract, random graphs, examples" \
     "clang, MemorySanitizer: unit, contract, random graphs" \
     "gcc -m32: unit, contract, random graphs" \
-    "64 KiB stack: the suites that go deepest, contract, random graphs" \
+    "64 KiB stack: the suites that go deepest, images, contract, random graphs" \
     "fuzzing: each target, from its corpus, for ${HAUL_FUZZ_SECONDS:-10} s" \
     "doors: undefined symbols, includes, recursion, stack, state, layout" \
     "consumers: CMake, pkg-config, C and C++; haul, haul-describe; OpenMP; arrays of Fortran" \
@@ -813,7 +833,7 @@ for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, ex
     "acceptance: libraries at work on copies, programs on environments; Release, ASan and UBSan" \
     "clang, ThreadSanitizer, three threads a context: what is shared, contract, random graphs" \
     "aarch64 (emulated): unit, contract with pages of 4, 16 and 64 KiB, random graphs" \
-    "s390x (emulated, big-endian): contract, random graphs, arenas, bits, the image by numbers" \
+    "s390x (emulated, big-endian): contract, random graphs, arenas, bits, images and their damage" \
     "musl: contract, random graphs"; do
     titles[$((++number))]=$title
 done

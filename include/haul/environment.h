@@ -12,9 +12,9 @@
  * absent is discovered, packed and sent in one transfer. Pointers lead from either to the other, as
  * on the host, in cycles too.
  *
- * What one enter sends is a group. A group stays while one of its roots is entered, or while
- * another group leads into it: so shared objects are on the device once, and go with the last
- * owner. Objects of one group go together.
+ * What one enter sends is a group: one piece of the device's memory. Its objects stay while the
+ * root that it was found from is entered, and those that other roots lead to stay for these. So
+ * shared objects are on the device once, and go with the last owner.
  *
  * Threads. Any number of threads may call. haul_environment_device_pointer, _host_pointer and
  * _presence take no lock. Any other call waits for the one before, and answers HAUL_ERROR_BUSY
@@ -77,7 +77,7 @@ typedef struct haul_enter_options {
  * device fails later, the contents on the device are undefined: exit and enter again.
  *
  * A pointer of a present object that leads into the new group is written on the device if the walk
- * has stopped at that object, and is detached when the group has left. Other pointers of present
+ * has stopped at that object, and is detached when its target has left. Other pointers of present
  * objects stay as they are.
  *
  * HAUL_ERROR_GRAPH: the root, or something that it reaches, overlaps a present object and reaches
@@ -100,9 +100,15 @@ typedef struct haul_exit_options {
     const haul_type *policy;
 } haul_exit_options;
 
-/* Ends an enter of the same root. After the last one its group leaves, unless another group leads
- * into it; and so do groups that only it led into. Nothing comes back without `copyout`, or while
- * the group stays.
+/* Ends an enter of the same root. After the last one, what no other root leads to leaves, and with
+ * `copyout` it comes back. What stays neither comes back nor moves.
+ *
+ * While the root that a group was found from is entered, all of the group stays. Once that root has
+ * left, what other roots lead to in the group is found by the host's pointers as they are then, so
+ * the objects of the group must be readable. That takes time for the objects that stay, and a sync
+ * before has their contents read once more. Memory of a group is freed when all of it has left. A
+ * pointer that was not attached, and that the host has changed since it was sent, keeps its value
+ * on the device when its target leaves, and leads to freed memory later.
  *
  * A policy is asked by a walk of the host's graph as it is now: errors as of haul_plan_create. The
  * walk stops at absent memory of which a finder has a copy (haul_environment_set_finder). Borrowed

@@ -15,6 +15,9 @@
  * OpenMP's table has one line for each range. A line costs some 0.2 us with libgomp and 0.6 us with
  * libomptarget, more than sending the range. An arena is one line.
  *
+ * libgomp refuses a range of which it has mapped a part itself. libomptarget refuses it only if
+ * both begin at one address; else it has two lines for those bytes, and a region finds one of them.
+ *
  * What OpenMP must not do with such memory: `target update to` of a struct, or of an array of them,
  * writes the host's pointers over the device's. haul_environment_update_device does not.
  * docs/openmp-openacc.md has the whole list.
@@ -25,6 +28,7 @@
 #include <omp.h>
 
 #include "haul/environment.h"
+#include "haul/told.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -72,10 +76,10 @@ static inline void *haul_openmp_find(void *user, const void *host, size_t bytes)
 /* Associates all that is present, and from now on what enters; dissociates what leaves. What OpenMP
  * has mapped itself is not sent: pointers to it lead to OpenMP's copy, which must stay mapped until
  * what leads there has left. All or none: if OpenMP refuses a range, because it has mapped a part
- * of it, or if it has mapped the root, the enter answers HAUL_ERROR_CANCELLED, and nothing of it
- * stays on the device; so does this call, and then nothing is associated. HAUL_ERROR_UNSUPPORTED,
- * without a record: there is no such device. Else as haul_environment_watch and
- * haul_environment_set_finder, which this is: NULLs in both end it. HAUL_ERROR_BUSY: call it
+ * of it (as above), or if it has mapped the root, the enter answers HAUL_ERROR_CANCELLED, and
+ * nothing of it stays on the device; so does this call, and then nothing is associated.
+ * HAUL_ERROR_UNSUPPORTED, without a record: there is no such device. Else as haul_environment_watch
+ * and haul_environment_set_finder, which this is: NULLs in both end it. HAUL_ERROR_BUSY: call it
  * again; until then OpenMP may be asked for its copies. After any other failure it is not. The
  * program must be compiled for OpenMP (-fopenmp). */
 static inline haul_status haul_openmp_watch(haul_environment *environment, int device)
@@ -95,66 +99,39 @@ static inline haul_status haul_openmp_watch(haul_environment *environment, int d
 
 /* ---- Shipments. */
 
-/* How many extents of a shipment OpenMP was told of. For the functions below. */
-typedef struct haul_openmp_told {
-    int device;
-    size_t count, most;
-} haul_openmp_told;
-
-static inline int haul_openmp_tell(void *user, const haul_shipped_range *extent)
+static inline haul_told haul_openmp_told(int device)
 {
-    haul_openmp_told *told = (haul_openmp_told *)user;
-    if (omp_target_associate_ptr(extent->host, extent->device, extent->bytes, 0, told->device))
-        return 1;
-    told->count++;
-    return 0;
-}
-
-static inline int haul_openmp_untell(void *user, const haul_shipped_range *extent)
-{
-    haul_openmp_told *told = (haul_openmp_told *)user;
-    if (told->count == told->most)
-        return 1;
-    told->count++;
-    omp_target_disassociate_ptr(extent->host, told->device);
-    return 0;
+    haul_told told;
+    told.comes = haul_openmp_comes;
+    told.goes = haul_openmp_goes;
+    told.user = (void *)(intptr_t)device;
+    told.extents = 0;
+    return told;
 }
 
 /* Associates the extents of a shipment, or its arena by one call; a mirrored arena with itself. All
  * or none. *count, if it is not NULL, becomes the number of associations. HAUL_ERROR_UNSUPPORTED,
- * without a record: there is no such device. HAUL_ERROR_DEVICE: OpenMP refuses an extent; the
- * record tells of a visitor that cancelled. Else as haul_shipment_extents. Dissociate before
- * haul_reship and haul_shipment_free. */
+ * without a record: there is no such device. HAUL_ERROR_DEVICE: OpenMP refuses an extent, which the
+ * record names. Else as haul_shipment_extents. Dissociate before haul_reship and
+ * haul_shipment_free. */
 static inline haul_status haul_openmp_associate(const haul_shipment *shipment, int device,
                                                 size_t *count)
 {
-    haul_openmp_told told = { 0, 0, SIZE_MAX };
-    haul_status status;
+    haul_told told = haul_openmp_told(device);
     if (count)
         *count = 0;
     if (!haul_openmp_has(device))
         return HAUL_ERROR_UNSUPPORTED;
-    told.device = device;
-    status = haul_shipment_extents(shipment, haul_openmp_tell, &told);
-    if (status == HAUL_OK && count)
-        *count = told.count;
-    if (status == HAUL_ERROR_CANCELLED) {
-        told.most = told.count;
-        told.count = 0;
-        haul_shipment_extents(shipment, haul_openmp_untell, &told);
-        return HAUL_ERROR_DEVICE;
-    }
-    return status;
+    return haul_told_associate(&told, shipment, count);
 }
 
 /* The reverse; the host's graph may have changed or gone. */
 static inline haul_status haul_openmp_dissociate(const haul_shipment *shipment, int device)
 {
-    haul_openmp_told told = { 0, 0, SIZE_MAX };
+    haul_told told = haul_openmp_told(device);
     if (!haul_openmp_has(device))
         return HAUL_ERROR_UNSUPPORTED;
-    told.device = device;
-    return haul_shipment_extents(shipment, haul_openmp_untell, &told);
+    return haul_told_dissociate(&told, shipment);
 }
 
 /* haul_reship, which waits, with the associations: the extents of the old memory are dissociated
@@ -163,15 +140,12 @@ static inline haul_status haul_openmp_dissociate(const haul_shipment *shipment, 
  * failure it is 0 if nothing is associated. */
 static inline haul_status haul_openmp_reship(haul_shipment *shipment, int device, size_t *count)
 {
-    haul_status status, told;
+    haul_told told = haul_openmp_told(device);
     if (count)
         *count = 0;
-    status = haul_openmp_dissociate(shipment, device);
-    if (status != HAUL_OK)
-        return status;
-    status = haul_reship(shipment, NULL);
-    told = haul_openmp_associate(shipment, device, count);
-    return status != HAUL_OK ? status : told;
+    if (!haul_openmp_has(device))
+        return HAUL_ERROR_UNSUPPORTED;
+    return haul_told_reship(&told, shipment, count);
 }
 
 #ifdef __cplusplus

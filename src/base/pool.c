@@ -34,9 +34,10 @@
 /* The default time for which a thread spins. Longer: it is ready for the next piece, and a core is
  * busy meanwhile. */
 #define AWAKE_SECONDS 100e-6
-#define SPINS_A_CLOCK 64u   /* between two looks at the clock */
-#define SPINS_A_YIELD 4096u /* between two calls of sched_yield */
-#define WAKES 2u            /* that one thread wakes */
+#define SPINS_A_CLOCK 64u      /* between two looks at the clock */
+#define TO_SLEEP_SECONDS 50e-6 /* that the caller waits at most for threads to fall asleep */
+#define SPINS_A_YIELD 4096u    /* between two calls of sched_yield */
+#define WAKES 2u               /* that one thread wakes */
 #define STACK_BYTES ((size_t)512 << 10)
 /* the smallest chunk of a copy. Smaller: its first and last lines count for more. */
 #define COPY_BYTES ((size_t)64 << 10)
@@ -60,9 +61,11 @@ struct haul__pool {
     pid_t process;
     pthread_mutex_t mutex;
     pthread_cond_t condition;
-    unsigned asleep, wanted; /* under the mutex: threads that wait; how many of them to wake */
-    int is_over;             /* atomic */
-    unsigned calls;          /* atomic, written under the mutex */
+    unsigned asleep;                        /* threads that wait; atomic, written under the mutex */
+    unsigned wanted;                        /* how many of them to wake; under the mutex */
+    int is_over;                            /* atomic */
+    int shall_sleep;                        /* atomic: no thread spins until the next call */
+    unsigned calls;                         /* atomic, written under the mutex */
     unsigned char apart[HAUL__LINE];        /* keeps the members below on other lines */
     unsigned inside;                        /* atomic: the state of the loop */
     unsigned next_number;                   /* atomic */
@@ -152,7 +155,7 @@ static int spin(const haul__pool *pool, unsigned seen)
                 return 1;
             haul__relax();
         }
-    } while (haul__seconds() < until);
+    } while (!haul__atomic_load(&pool->shall_sleep) && haul__seconds() < until);
     return 0;
 }
 
@@ -161,10 +164,10 @@ static int wait_for_call(haul__pool *pool, unsigned *seen)
 {
     if (!spin(pool, *seen)) {
         pthread_mutex_lock(&pool->mutex);
-        pool->asleep++;
+        haul__atomic_add(&pool->asleep, 1u);
         while (!was_called(pool, *seen))
             pthread_cond_wait(&pool->condition, &pool->mutex);
-        pool->asleep--;
+        haul__atomic_add(&pool->asleep, 0u - 1u);
         wake_some(pool);
         pthread_mutex_unlock(&pool->mutex);
     }
@@ -240,6 +243,7 @@ haul__pool *haul__pool_new(const haul_allocator *allocator, unsigned threads, do
 static void call(haul__pool *pool, size_t wanted)
 {
     pthread_mutex_lock(&pool->mutex);
+    haul__atomic_store(&pool->shall_sleep, 0);
     haul__atomic_store(&pool->calls, pool->calls + 1);
     pool->wanted = wanted < pool->threads ? (unsigned)wanted : pool->threads;
     wake_some(pool);
@@ -279,6 +283,17 @@ void haul__pool_wake(haul__pool *pool, size_t bytes)
 {
     if (pool && is_here(pool))
         call(pool, bytes / pool->worth_waking);
+}
+
+void haul__pool_sleep(haul__pool *pool)
+{
+    double until;
+    if (!pool || !is_here(pool))
+        return;
+    haul__atomic_store(&pool->shall_sleep, 1); /* for those too that a signal is yet to wake */
+    until = haul__seconds() + TO_SLEEP_SECONDS;
+    while (haul__atomic_load(&pool->asleep) < pool->threads && haul__seconds() < until)
+        haul__relax();
 }
 
 void haul__pool_rest(unsigned *spins)

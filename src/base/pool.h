@@ -13,7 +13,7 @@
 typedef struct haul__pool haul__pool;
 
 /* Working memory of each thread, the caller included. */
-#define HAUL__SCRATCH_BYTES ((size_t)68 << 10) /* a block of a map, and a little */
+#define HAUL__SCRATCH_BYTES ((size_t)68 << 10) /* a block of a map, and HAUL_ALIGNMENT_MAX */
 #define HAUL__SCRATCH_ALIGNMENT 64u
 
 /* Works on [first, end), chunk `number` of at most HAUL__POOL_CHUNKS; if there is one chunk,
@@ -45,6 +45,10 @@ void haul__pool_rest(unsigned *spins);
 /* Wakes threads for a loop that is about to come: they spin until it does, or for a while. NULL is
  * allowed. */
 void haul__pool_wake(haul__pool *pool, size_t bytes);
+/* Sends threads that spin to sleep until the next loop, and waits a moment for them. Before the
+ * system is asked to protect memory: it interrupts each processor on which one of them runs. NULL
+ * is allowed. */
+void haul__pool_sleep(haul__pool *pool);
 
 /* haul__copy_streaming as a loop. `pool` may be NULL. */
 void haul__pool_copy(haul__pool *pool, void *to, const void *from, size_t bytes);

@@ -13,6 +13,7 @@
  */
 #include "device/staging.h"
 #include "device/streams.h"
+#include "environment/cut.h"
 #include "environment/groups.h"
 #include "environment/look_up.h"
 #include "environment/outstanding.h"
@@ -334,15 +335,43 @@ static void forget(haul_environment *e, haul__hold *one)
     haul__holds_remove(&e->attached, one);
 }
 
-/* A pointer that a call has attached may stand in a group that leaves before its target does. */
-static void forget_standing_in(haul_environment *e, const haul__sent_group *group)
+void haul__forget_attached_in(haul_environment *e, const haul__sent_group *group, size_t i)
 {
-    while (group->attached_in.count > 0) {
-        const uintptr_t slot = group->attached_in.at[group->attached_in.count - 1];
-        haul__hold *one =
-            haul__holds_find(&e->attached, haul__holds_find(&e->by_calls, slot)->other);
-        unlist(e, one);
-        forget(e, one);
+    const uintptr_t slot = group->attached_in.at[i];
+    haul__hold *one = haul__holds_find(&e->attached, haul__holds_find(&e->by_calls, slot)->other);
+    unlist(e, one);
+    forget(e, one);
+}
+
+void haul__number_attached(haul_environment *e, uint32_t number)
+{
+    const haul__sent_group *group = e->groups.at[number];
+    size_t i;
+    for (i = 0; i < group->attached.count; i++) {
+        haul__hold *one = haul__holds_find(&e->attached, group->attached.at[i].device);
+        one->group = number;
+        one->listed = i;
+    }
+}
+
+/* Pointers that enters have attached stand in groups that their targets' group leads into, which
+ * leave later. A cut may end that. */
+static void forget_standing_in(haul_environment *e, uint32_t number)
+{
+    const haul__sent_group *leaves = e->groups.at[number];
+    const uint32_t of = leaves->cut ? leaves->cut->of : number;
+    size_t i, k;
+    for (i = 0; i < e->groups.count; i++) {
+        const haul__sent_group *group = e->groups.at[i];
+        for (k = group && group->was_cut ? group->attached.count : 0; k-- > 0;) {
+            const haul__attached listed = group->attached.at[k];
+            haul__hold *one;
+            if (listed.stands_in != of || (leaves->cut && !haul__range_around(leaves, listed.host)))
+                continue;
+            one = haul__holds_find(&e->attached, listed.device);
+            unlist(e, one);
+            forget(e, one);
+        }
     }
 }
 
@@ -352,7 +381,9 @@ void haul__forget_attached(haul_environment *e, uint32_t number)
     while (group->attached.count > 0)
         forget(e,
                haul__holds_find(&e->attached, group->attached.at[--group->attached.count].device));
-    forget_standing_in(e, group);
+    while (group->attached_in.count > 0) /* of calls: their targets may stay */
+        haul__forget_attached_in(e, group, group->attached_in.count - 1);
+    forget_standing_in(e, number);
 }
 
 /* ---- By calls. */
@@ -421,10 +452,10 @@ static haul_status change_word(haul_environment *e, uintptr_t slot, const haul__
 /* Attaches a pointer that is not attached by a call, in the room for one more hold in both
  * tables. */
 static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__standing *at,
-                             const haul__found_range *target, uintptr_t value)
+                             const haul__standing *target)
 {
     haul__sent_group *into = e->groups.at[target->group], *in = e->groups.at[at->group];
-    const haul__attached listed = { slot, at->device, value, at->group };
+    const haul__attached listed = { slot, at->device, target->device, at->group };
     haul__hold *one, *by_call;
     haul_status status;
     if (!HAUL__LIST_ROOM(&e->context->allocator, &into->attached) ||
@@ -433,7 +464,7 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__st
                           "out of memory for a list of pointers");
     status = haul__come_behind(e, into, NULL);
     if (status == HAUL_OK)
-        status = change_word(e, slot, at, value);
+        status = change_word(e, slot, at, target->device);
     if (status != HAUL_OK)
         return status;
     one = take_over(e, at->device);
@@ -455,9 +486,7 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__st
 haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
 {
     haul__hold *one;
-    haul__standing at;
-    haul__found_range target;
-    uintptr_t value;
+    haul__standing at, target;
     if (find_slot(e, slot, &at, &one) != HAUL_OK)
         return HAUL_ERROR_ARGUMENT;
     if (one && one->dynamic == UINT32_MAX)
@@ -467,15 +496,14 @@ haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
         one->dynamic++;
         return HAUL_OK;
     }
-    value = haul__load_word((const void *)slot);
-    if (!haul__present_find(&e->host, value, &target))
+    if (!haul__stands(e, haul__load_word((const void *)slot), &target))
         return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
                           "the pointer at %p leads to nothing that is present", (void *)slot);
     if (!haul__holds_room(&e->context->allocator, &e->attached, 1) ||
         !haul__holds_room(&e->context->allocator, &e->by_calls, 1))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for a list of pointers");
-    return attach_to(e, slot, &at, &target, value + target.delta);
+    return attach_to(e, slot, &at, &target);
 }
 
 haul_status haul__detach_one(haul_environment *e, uintptr_t slot)

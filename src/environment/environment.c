@@ -8,6 +8,7 @@
 #include "environment/leaving.h"
 #include "environment/look_up.h"
 #include "environment/outstanding.h"
+#include "environment/standing.h"
 #include "environment/updates.h"
 #include "environment/watch.h"
 #include "base/sized.h"
@@ -177,6 +178,7 @@ static size_t group_bookkeeping(const haul__sent_group *group)
     return sizeof *group + group->ranges.capacity * sizeof *group->ranges.at +
            group->objects.capacity * sizeof *group->objects.at +
            group->leads_into.capacity * sizeof *group->leads_into.at +
+           group->stops.capacity * sizeof *group->stops.at +
            group->attached.capacity * sizeof *group->attached.at +
            group->attached_in.capacity * sizeof *group->attached_in.at + haul__member_bytes(group) +
            haul__digest_bytes(group);

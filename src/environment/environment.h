@@ -36,10 +36,21 @@ typedef struct haul__digests haul__digests;
 /* A batch on its way to the host (outstanding.h). */
 typedef struct haul__result haul__result;
 
+/* What the rest of a group keeps, from which a part is cut (cut.h). */
+typedef struct haul__rest haul__rest;
+
 /* A group leads into the groups that hold what its walk stopped at, and holds these. It leaves with
- * its last hold: a root, or a group that leads into it. */
+ * its last hold: a root, or a group that leads into it. Once the root that it was found from has
+ * left, it leaves in parts (cut.h). */
 typedef struct haul__sent_group {
-    haul_shipment *shipment;
+    haul_shipment *shipment;              /* that all groups of a ring have */
+    struct haul__sent_group *next_sharer; /* the ring; itself: it is alone */
+    uintptr_t maker;             /* the root that it was found from, while that is held; else 0 */
+    uint64_t made;               /* groups that were made before */
+    HAUL__LIST(uintptr_t) stops; /* where its walk stopped in the groups that it leads into */
+    haul__rest *cut;             /* of a part that leaves; else NULL */
+    const haul__rest *rest;      /* during an exit: what stays of it; NULL: all does */
+    int was_cut;                 /* parts of it have left */
     HAUL__LIST(haul__covered) ranges;    /* by address */
     HAUL__LIST(haul__typed) objects;     /* by address */
     haul__member *members;               /* NULL: none */
@@ -50,9 +61,9 @@ typedef struct haul__sent_group {
      * by_calls have their places here */
     HAUL__LIST(uintptr_t) attached_in;
     size_t roots, led_from; /* its holds */
-    int is_leaving, is_listed;
-    uint32_t next_leaving;              /* 1 + its number; 0: the end */
-    struct haul__sent_group *next_left; /* leaving.h */
+    int is_leaving, is_listed, is_affected;
+    uint32_t next_leaving, next_affected; /* 1 + its number; 0: the end */
+    struct haul__sent_group *next_left;   /* leaving.h */
 } haul__sent_group;
 
 /* What a walk stopped at: all or a part of a present range. */
@@ -89,6 +100,7 @@ struct haul_environment {
     HAUL__LIST(uintptr_t) poisoned;
     HAUL__LIST(haul__sent_group *) groups; /* NULL: the number is free */
     HAUL__LIST(uint32_t) spare;            /* free numbers; it has room for all */
+    uint64_t made;                         /* groups, those of enters that failed among them */
     haul__elsewhere elsewhere;             /* for walks and plans; its user is the environment */
     HAUL__LIST(haul__stop) stops;          /* of the walk under way */
     /* some of them, by a hash; forgotten when a group leaves */
@@ -110,6 +122,12 @@ struct haul_environment {
     haul__written written;  /* open, if syncs ask it */
     size_t tracked_ranges;  /* that are watched */
 };
+
+/* Does it have its shipment alone? */
+HAUL__INLINE int haul__is_last_sharer(const haul__sent_group *group)
+{
+    return group->next_sharer == group;
+}
 
 #define HAUL__ENVIRONMENT_MAGIC 0x48456e76u
 

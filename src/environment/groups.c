@@ -12,6 +12,7 @@
  * that is missing, the ranges are taken out again, which takes none.
  */
 #include "environment/groups.h"
+#include "environment/cut.h"
 #include "environment/look_up.h"
 #include "environment/outstanding.h"
 #include "environment/updates.h"
@@ -133,6 +134,14 @@ static int is_stop_before(const void *a, const void *b)
     return left->begin != right->begin ? left->begin < right->begin : left->end > right->end;
 }
 
+static int note_place(const haul_environment *e, haul__sent_group *group, uintptr_t at)
+{
+    uintptr_t *place = HAUL__LIST_ADD(&e->context->allocator, &group->stops);
+    if (place)
+        *place = at;
+    return place != NULL;
+}
+
 /* Sorts the stops, takes from each the words that an earlier one has, and lists their groups. Stops
  * that overlap lie in one present range: an object, and a part of it. */
 static int list_stops(haul_environment *e, haul__sent_group *group)
@@ -151,7 +160,8 @@ static int list_stops(haul_environment *e, haul__sent_group *group)
         stop.begin = stop.begin < from ? from : stop.begin;
         farthest = stop.end;
         e->stops.at[count++] = stop;
-        if (e->groups.at[stop.group]->is_listed)
+        has_memory = note_place(e, group, stop.begin);
+        if (!has_memory || e->groups.at[stop.group]->is_listed)
             continue;
         number = HAUL__LIST_ADD(&e->context->allocator, &group->leads_into);
         has_memory = number != NULL;
@@ -222,16 +232,38 @@ static int publish(haul_environment *e, const haul__sent_group *group, uint32_t 
     return 1;
 }
 
+static void drop_rest(const haul_allocator *allocator, haul__rest *rest)
+{
+    if (!rest)
+        return;
+    HAUL__LIST_RELEASE(allocator, &rest->ranges);
+    HAUL__LIST_RELEASE(allocator, &rest->objects);
+    HAUL__LIST_RELEASE(allocator, &rest->leads_into);
+    HAUL__LIST_RELEASE(allocator, &rest->stops);
+    haul__release(allocator, rest, sizeof *rest);
+}
+
+static void leave_ring(haul__sent_group *group)
+{
+    haul__sent_group *before = group;
+    while (before->next_sharer != group)
+        before = before->next_sharer;
+    before->next_sharer = group->next_sharer;
+}
+
 void haul__group_discard(haul_environment *e, haul__sent_group *group)
 {
     const haul_allocator *allocator = &e->context->allocator;
-    if (group->shipment)
+    if (haul__is_last_sharer(group) && group->shipment)
         haul__shipment_end(group->shipment);
+    leave_ring(group);
     HAUL__LIST_RELEASE(allocator, &group->ranges);
     HAUL__LIST_RELEASE(allocator, &group->objects);
     haul__drop_members(e, group);
     haul__drop_digests(e, group);
+    drop_rest(allocator, group->cut);
     HAUL__LIST_RELEASE(allocator, &group->leads_into);
+    HAUL__LIST_RELEASE(allocator, &group->stops);
     HAUL__LIST_RELEASE(allocator, &group->attached);
     HAUL__LIST_RELEASE(allocator, &group->attached_in);
     haul__release(allocator, group, sizeof *group);
@@ -275,8 +307,8 @@ static haul_status fill(haul_environment *e, haul__sent_group *group, const haul
     return place_ranges(e, group);
 }
 
-/* A number for a group, and room to give it back. */
-static int take_number(haul_environment *e, uint32_t *number)
+/* With room to give it back. */
+int haul__take_number(haul_environment *e, uint32_t *number)
 {
     const haul_allocator *allocator = &e->context->allocator;
     if (e->spare.count) {
@@ -292,7 +324,7 @@ static int take_number(haul_environment *e, uint32_t *number)
     return 1;
 }
 
-static void give_number(haul_environment *e, uint32_t number)
+void haul__give_number(haul_environment *e, uint32_t number)
 {
     e->groups.at[number] = NULL;
     e->spare.at[e->spare.count++] = number;
@@ -322,12 +354,13 @@ void haul__group_hide(haul_environment *e, uint32_t number)
     forget_ranges(e, group);
     forget_stops(e);
     e->info.groups--;
-    give_number(e, number);
+    haul__give_number(e, number);
 }
 
 void haul__group_end(haul_environment *e, haul__sent_group *group)
 {
-    e->info.device_bytes -= group->shipment->range.bytes;
+    if (haul__is_last_sharer(group))
+        e->info.device_bytes -= group->shipment->range.bytes;
     haul__group_discard(e, group);
 }
 
@@ -378,7 +411,9 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
     size_t i;
     if (!group)
         return no_memory(e);
-    if (!take_number(e, number)) {
+    group->next_sharer = group;
+    group->made = e->made++;
+    if (!haul__take_number(e, number)) {
         haul__group_discard(e, group);
         return no_memory(e);
     }
@@ -391,7 +426,7 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
         status = no_memory(e);
     if (status != HAUL_OK) {
         haul__group_discard(e, group);
-        give_number(e, *number);
+        haul__give_number(e, *number);
         return status;
     }
     for (i = 0; i < group->leads_into.count; i++)

@@ -15,6 +15,9 @@ haul_status haul__group_make(haul_environment *environment, const haul_root *roo
 void haul__group_discard(haul_environment *environment, haul__sent_group *group);
 /* Its ranges are no longer present, and its number is free. Groups that it leads into stay. */
 void haul__group_hide(haul_environment *environment, uint32_t number);
+/* Numbers for groups: 0, if there is no memory for one; giving one back takes none. */
+int haul__take_number(haul_environment *environment, uint32_t *number);
+void haul__give_number(haul_environment *environment, uint32_t number);
 /* Frees a group that is hidden. */
 void haul__group_end(haul_environment *environment, haul__sent_group *group);
 
@@ -33,6 +36,11 @@ haul_status haul__detach(haul_environment *environment, uint32_t number, const h
 void haul__undo_detach(haul_environment *environment, uint32_t number, const haul_async *async);
 /* Forgets them, and those that stand in the group. */
 void haul__forget_attached(haul_environment *environment, uint32_t number);
+/* Forgets the pointer at number i of a group's `attached_in`. */
+void haul__forget_attached_in(haul_environment *environment, const haul__sent_group *group,
+                              size_t i);
+/* The holds of all listed pointers get the group's number, and their places in its list. */
+void haul__number_attached(haul_environment *environment, uint32_t number);
 /* haul_environment_attach and haul_environment_detach. */
 haul_status haul__attach_one(haul_environment *environment, uintptr_t slot);
 haul_status haul__detach_one(haul_environment *environment, uintptr_t slot);

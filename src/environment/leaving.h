@@ -19,8 +19,8 @@ void haul__discard_left(haul_environment *e);
 haul_status haul__wait_for_all(haul_environment *e);
 haul_status haul__poll_all(haul_environment *e);
 
-/* exits.c: may such an exit be, of a root with this hold or NULL? Is it the last one of a group
- * that nothing leads into? If not: the root leaves, or one of its enters. */
+/* exits.c: may such an exit be, of a root with this hold or NULL? Can objects leave with it? If
+ * not: the root leaves, or one of its enters. */
 int haul__may_exit(const haul__hold *hold, const haul_exit_options *options);
 int haul__lets_go(const haul_environment *e, const haul__hold *hold,
                   const haul_exit_options *options);

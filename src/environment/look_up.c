@@ -100,18 +100,6 @@ haul_presence haul_environment_presence(const haul_environment *environment, con
 
 /* ---- Ranges and their names. */
 
-static int begins_by(const void *ranges, size_t i, uint64_t address)
-{
-    return ((const haul__covered *)ranges)[i].begin <= address;
-}
-
-const haul__covered *haul__covered_at(const haul__sent_group *group, uintptr_t address)
-{
-    const size_t i = haul__search(group->ranges.at, 0, group->ranges.count, address, begins_by);
-    const haul__covered *range = i ? &group->ranges.at[i - 1] : NULL;
-    return range && address - range->begin < range->bytes ? range : NULL;
-}
-
 void haul__environment_path(const haul_environment *e, uintptr_t address, char *path)
 {
     haul__standing standing;
@@ -190,9 +178,13 @@ uintptr_t haul__environment_copy_of(void *user, uintptr_t address)
     const haul_environment *e = user;
     const haul__known_stop *known = &e->known[place_of(address)];
     haul__found_range found;
+    haul__standing standing;
+    uintptr_t copy;
     if (known->address == address)
         return address + known->delta;
     if (haul__present_find(&e->host, address, &found))
         return address + found.delta;
-    return haul__others_copy(e, address, 1);
+    copy = haul__others_copy(e, address, 1);
+    /* an object may begin with bytes that do not travel, which are not present */
+    return !copy && haul__stands(e, address, &standing) ? standing.device : copy;
 }

@@ -4,8 +4,6 @@
 
 #include "environment/environment.h"
 
-/* The range that holds the byte; NULL: none. */
-const haul__covered *haul__covered_at(const haul__sent_group *group, uintptr_t address);
 /* How much of a range is present, for calls of the library itself: they are not counted. */
 haul_presence haul__presence_of(const haul_environment *environment, uintptr_t at, size_t bytes);
 /* Writes "<type> at <address>"; `path` has HAUL_PATH_BYTES. */

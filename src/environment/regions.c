@@ -178,6 +178,8 @@ static haul_status enter_root(haul_environment *e, const haul_root *root,
         break;
     case HAUL_ABSENT:
         status = make_group(e, root, &of, options, async, &group);
+        if (status == HAUL_OK)
+            e->groups.at[group]->maker = address;
         break;
     default:
         status = refuse_root(e, root, &of);
@@ -265,7 +267,7 @@ static haul_status update_group(haul_environment *e, const void *host, haul_dire
     haul__found_range found;
     if (!haul__present_find(&e->host, (uintptr_t)host, &found))
         return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT, "%p is not on the device", host);
-    return direction == HAUL_TO_HOST && !async ? haul__return_group(e, e->groups.at[found.group])
+    return direction == HAUL_TO_HOST && !async ? haul__return_group(e, found.group)
                                                : haul__move_group(e, found.group, direction, async);
 }
 

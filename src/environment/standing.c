@@ -9,6 +9,7 @@
  * groups, and in a present range of one more. So attach.c knows which copy it has attached.
  */
 #include "environment/standing.h"
+#include "base/index.h"
 #include "map/forms.h"
 #include "map/found.h"
 #include "pack/plan.h"
@@ -18,16 +19,53 @@ static const haul__map *map_of(const haul__sent_group *group)
     return &haul__plan_found(group->shipment->plan)->map;
 }
 
-/* Is the word a part of a hole? */
-static int is_hole(const haul__map *map, uintptr_t word)
+static int begins_by(const void *ranges, size_t i, uint64_t address)
 {
+    return ((const haul__covered *)ranges)[i].begin <= address;
+}
+
+const haul__covered *haul__covered_at(const haul__sent_group *group, uintptr_t address)
+{
+    const size_t i = haul__search(group->ranges.at, 0, group->ranges.count, address, begins_by);
+    const haul__covered *range = i ? &group->ranges.at[i - 1] : NULL;
+    return range && address - range->begin < range->bytes ? range : NULL;
+}
+
+static int objects_begin_by(const void *objects, size_t i, uint64_t address)
+{
+    return ((const haul__typed *)objects)[i].begin <= address;
+}
+
+const haul__covered *haul__range_around(const haul__sent_group *group, uintptr_t address)
+{
+    const haul__covered *range = haul__covered_at(group, address);
+    const haul__typed *objects;
+    const haul__walk *walk;
+    size_t i;
+    if (range)
+        return range;
+    i = haul__search(group->objects.at, 0, group->objects.count, address, objects_begin_by);
+    if (!i)
+        return NULL;
+    objects = &group->objects.at[i - 1];
+    walk = haul__type_walk(objects->type);
+    return (address - objects->begin) / (walk->extent ? walk->extent : 1) < objects->count
+               ? haul__covered_at(group, objects->begin + walk->true_lower)
+               : NULL;
+}
+
+/* Is the word a part of a hole? Those of objects that have left a group are none. */
+static int is_hole(const haul__sent_group *group, uintptr_t word)
+{
+    const haul__map *map = map_of(group);
     const uint16_t bytes = word % HAUL__GRANULE < HAUL__WORD ? HAUL__LOW_MASK : HAUL__HIGH_MASK;
     const haul__block *block;
     unsigned granule;
     if (word < HAUL__LOWEST || word > HAUL__HIGHEST || word % HAUL__WORD != 0)
         return 0;
     block = haul__map_find(map, word);
-    if (!block || !haul__is_placed(block, word))
+    if (!block || !haul__is_placed(block, word) ||
+        (group->was_cut && !haul__range_around(group, word)))
         return 0;
     granule = haul__granule_in_block(word);
     return !(bytes &
@@ -41,7 +79,7 @@ static int find_hole(const haul_environment *e, uintptr_t word, uint32_t beside,
     size_t i;
     for (i = 0; i < e->groups.count; i++) {
         const haul__sent_group *group = e->groups.at[i];
-        if (!group || i == beside || !is_hole(map_of(group), word))
+        if (!group || i == beside || !is_hole(group, word))
             continue;
         standing->group = (uint32_t)i;
         standing->device = (uintptr_t)(group->shipment->range.address +
@@ -69,7 +107,7 @@ static int is_pointer(const haul__sent_group *group, uintptr_t slot)
     uint64_t slots = 0;
     if (block && block->form != HAUL__FULL)
         slots = haul__placed_slots(map, block, haul__cell_number(slot));
-    return (slots >> haul__word_in_cell(slot) & 1) || is_hole(map, slot);
+    return (slots >> haul__word_in_cell(slot) & 1) || is_hole(group, slot);
 }
 
 int haul__find_pointer(const haul_environment *e, uintptr_t slot, haul__standing *standing)

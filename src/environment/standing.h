@@ -18,4 +18,10 @@ int haul__find_pointer(const haul_environment *environment, uintptr_t slot,
 /* Where a byte stands, be it present or in a hole; 0: nowhere. */
 int haul__stands(const haul_environment *environment, uintptr_t address, haul__standing *standing);
 
+/* The range that holds the byte; NULL: none. */
+const haul__covered *haul__covered_at(const haul__sent_group *group, uintptr_t address);
+/* The range of the objects in whose memory the byte lies, though it may be in a hole before the
+ * range or behind it; NULL: none. */
+const haul__covered *haul__range_around(const haul__sent_group *group, uintptr_t address);
+
 #endif

@@ -4,8 +4,9 @@
  * that are as long, and as far apart on both sides, as those before them join one strip. So a
  * member of a million objects that lie evenly is one entry, and the list for the device is short.
  *
- * A group does not change until it goes. So it keeps the strips of a member of all objects of a
- * type: listing them takes some 60 ns for each object, and the next update of the member none.
+ * A group does not change until it goes, or a part of it does. So it keeps the strips of a member
+ * of all objects of a type: listing them takes some 60 ns for each object, and the next update of
+ * the member none.
  */
 #include "environment/strips.h"
 #include "environment/look_up.h"

@@ -13,6 +13,7 @@
  */
 #include "base/digest.h"
 #include "environment/outstanding.h"
+#include "environment/standing.h"
 #include "environment/tracked.h"
 #include "environment/updates.h"
 
@@ -74,8 +75,12 @@ static int is_unwritten(const haul__digests *d, size_t page)
  * as one: each of its runs is as long as a page, so no other strip begins in the page of one. */
 static size_t count_unwritten(const haul__digests *d, size_t page, size_t last)
 {
-    const haul__strip *strip = &d->strips.list.at[haul__strip_at(&d->strips, page * DIGEST_PAGE)];
+    const size_t at = haul__strip_at(&d->strips, page * DIGEST_PAGE);
+    const haul__strip *strip;
     size_t from, to;
+    if (at == d->strips.list.count)
+        return last - page; /* what lay there has left */
+    strip = &d->strips.list.at[at];
     if (strip->packed <= page * DIGEST_PAGE && strip->bytes == DIGEST_PAGE &&
         strip->host_stride == DIGEST_PAGE) {
         to = haul__runs_in(strip, page * DIGEST_PAGE, last * DIGEST_PAGE, &from);
@@ -122,6 +127,97 @@ void haul__drop_digests(haul_environment *e, haul__sent_group *group)
     haul__release(allocator, d->is_new, d->pages);
     haul__release(allocator, d, sizeof *d);
     group->digests = NULL;
+}
+
+/* ---- Of a group that stays in part. */
+
+/* Marks in is_new. */
+#define LOSES_RUNS 1
+#define LOSES_AND_IS_NEW 2
+
+/* Lists a strip's runs outside of the part, in their places, and marks the pages of the others. */
+static int list_rest(const haul_allocator *allocator, const haul__digests *d, size_t number,
+                     const haul__sent_group *part, haul__digests *rest)
+{
+    const haul__strip *from = &d->strips.list.at[number];
+    haul__strip *strip = NULL; /* that may grow */
+    size_t k;
+    for (k = 0; k < from->count; k++) {
+        const uintptr_t host = from->host + k * from->host_stride;
+        const size_t packed = from->packed + k * from->bytes, page = packed / DIGEST_PAGE;
+        if (haul__covered_at(part, host)) {
+            strip = NULL;
+            if (!rest->is_new[page])
+                rest->is_new[page] =
+                    digest_of(&d->strips, page) == d->digests[page] ? LOSES_RUNS : LOSES_AND_IS_NEW;
+            continue;
+        }
+        if (strip) {
+            strip->count++;
+            continue;
+        }
+        strip = HAUL__LIST_ADD(allocator, &rest->strips.list);
+        if (!strip)
+            return 0;
+        *strip = *from;
+        strip->host = host;
+        strip->device += k * from->device_stride;
+        strip->packed = packed;
+        strip->count = 1;
+    }
+    return 1;
+}
+
+int haul__cut_digests(haul_environment *e, const haul__sent_group *group, haul__sent_group *part)
+{
+    const haul_allocator *allocator = &e->context->allocator;
+    const haul__digests *d = group->digests;
+    haul__digests *rest;
+    size_t i;
+    if (!d)
+        return 1;
+    rest = part->digests = haul__allocate_zeroed(allocator, sizeof *rest);
+    if (!rest)
+        return 0;
+    rest->pages = d->pages;
+    rest->are_sent = d->are_sent;
+    rest->strips.bytes = d->strips.bytes;
+    rest->strips.packed_bytes = d->strips.packed_bytes;
+    if (!d->pages)
+        return 1;
+    rest->digests = haul__allocate(allocator, d->pages * sizeof *d->digests, sizeof *d->digests);
+    rest->is_new = haul__allocate_zeroed(allocator, d->pages);
+    if (!rest->digests || !rest->is_new)
+        return 0;
+    memcpy(rest->digests, d->digests, d->pages * sizeof *d->digests);
+    for (i = 0; i < d->strips.list.count; i++)
+        if (!list_rest(allocator, d, i, part, rest))
+            return 0;
+    if (!rest->strips.list.count)
+        rest->strips.packed_bytes = 0;
+    return 1;
+}
+
+/* A page that has lost runs is new if it was so before. */
+void haul__take_cut_digests(haul_environment *e, haul__sent_group *group, haul__sent_group *part)
+{
+    haul__digests *d = group->digests, *rest = part->digests;
+    size_t page;
+    if (!rest)
+        return;
+    for (page = 0; page < rest->pages; page++) {
+        const unsigned char mark = rest->is_new[page];
+        rest->is_new[page] = 0;
+        if (mark && rest->strips.list.count)
+            rest->digests[page] = digest_of(&rest->strips, page);
+        if (mark == LOSES_AND_IS_NEW)
+            rest->digests[page] = ~rest->digests[page];
+    }
+    rest->tracked = d->tracked;
+    memset(&d->tracked, 0, sizeof d->tracked);
+    haul__track_no_more(e, &rest->tracked, part);
+    group->digests = rest;
+    part->digests = d;
 }
 
 size_t haul__digest_bytes(const haul__sent_group *group)

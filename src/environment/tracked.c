@@ -6,6 +6,7 @@
  * mapped anew), counts as written.
  */
 #include "environment/tracked.h"
+#include "environment/standing.h"
 
 #define LEAST_BYTES ((size_t)1 << 20)
 #define MOST_RANGES ((size_t)4096) /* of an environment */
@@ -68,12 +69,27 @@ void haul__untrack(haul_environment *e, haul__tracked *tracked)
     memset(tracked, 0, sizeof *tracked);
 }
 
-/* One thread asks: sharing the ranges among threads did not pay (tests/bench/README.md). */
+void haul__track_no_more(haul_environment *e, haul__tracked *tracked, const haul__sent_group *part)
+{
+    size_t i;
+    for (i = 0; i < tracked->list.count; i++) {
+        haul__tracked_pages *pages = &tracked->list.at[i];
+        if (pages->begin == pages->end || !haul__covered_at(part, pages->begin))
+            continue;
+        haul__written_forget(&e->written, pages->begin, pages->end);
+        pages->begin = pages->end;
+    }
+}
+
+/* One thread asks: sharing the ranges among threads did not pay (tests/bench/README.md). The others
+ * sleep meanwhile: the system interrupts those that run for each 2 MiB that it protects again. */
 void haul__find_written(haul_environment *e, haul__tracked *tracked)
 {
     size_t i;
     if (!tracked->words)
         return;
+    if (!tracked->is_fresh)
+        haul__pool_sleep(e->context->pool);
     memset(tracked->bits, tracked->is_fresh ? 0xff : 0, tracked->words * sizeof *tracked->bits);
     for (i = 0; i < tracked->list.count && !tracked->is_fresh; i++) {
         haul__tracked_pages *pages = &tracked->list.at[i];

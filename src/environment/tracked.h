@@ -21,6 +21,8 @@ typedef struct haul__tracked {
 /* Tracks what it can of a group from now on, if the environment tracks; 0: no memory. */
 int haul__track(haul_environment *e, const haul__sent_group *group, haul__tracked *tracked);
 void haul__untrack(haul_environment *e, haul__tracked *tracked);
+/* Tracks no more what a part has of the group. */
+void haul__track_no_more(haul_environment *e, haul__tracked *tracked, const haul__sent_group *part);
 /* The bits become those of pages that may have been written since the last call; the first time,
  * all. */
 void haul__find_written(haul_environment *e, haul__tracked *tracked);

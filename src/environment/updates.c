@@ -227,12 +227,16 @@ static void count_transfers(haul_environment *e, const haul_shipment *shipment,
     e->info.bytes_from += shipment->info.bytes_from - before->bytes_from;
 }
 
-haul_status haul__return_group(haul_environment *e, haul__sent_group *group)
+haul_status haul__return_group(haul_environment *e, uint32_t number)
 {
+    haul__sent_group *group = e->groups.at[number];
     haul_shipment *shipment = group->shipment;
     const haul_shipment_info before = shipment->info;
     haul_update_options how;
-    haul_status status = haul__come_behind(e, group, NULL);
+    haul_status status;
+    if (group->was_cut || group->cut)
+        return haul__move_group(e, number, HAUL_TO_HOST, NULL);
+    status = haul__come_behind(e, group, NULL);
     memset(&how, 0, sizeof how);
     if (status == HAUL_OK)
         status = haul__return_all(shipment, &how);

@@ -273,7 +273,7 @@ static int note_end(converter *c, const haul__slot *slot, size_t object)
         return 1;
     end = offset_of(c, haul__load_word(c->old->block + word));
     first = offset_of(c, haul__load_word(c->old->block + begin));
-    r = end && end <= c->old->bytes ? range_before(c, end - 1) : NULL;
+    r = range_before(c, end - 1);
     if (!r || r->end != end || first < r->begin || first >= end)
         return 1;
     added = HAUL__LIST_ADD(c->allocator, &c->ends);

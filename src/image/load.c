@@ -158,46 +158,42 @@ haul_status haul_image_load_sized(haul_context *context, const char *path, haul_
                                   size_t options_bytes, haul_image **image)
 {
     haul__reader r;
-    haul_file file;
-    int descriptor = -1;
+    haul__old_file file;
     haul_status status = begin(&r, context, types, count, options, options_bytes, image);
     if (status != HAUL_OK)
         return status;
-    r.input.file = &file;
-    status = path ? haul__file_open(path, &descriptor, &r.input.left, r.error)
+    status = path ? haul__old_file_begin(&file, path, r.error)
                   : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
     if (status == HAUL_OK) {
-        file = haul_file_descriptor(descriptor);
-        status = read_image(&r, image);
-        haul__file_close(descriptor);
+        r.input.file = &file.file;
+        r.input.left = file.bytes;
+        status = haul__old_file_end(&file, read_image(&r, image), r.error);
     }
     haul__context_leave(context);
     return status;
 }
 
 /* The head says where the pages should lie. */
-static haul_status map_file(haul__reader *r, const char *path, int descriptor, size_t bytes,
-                            int is_shared)
+static haul_status map_file(haul__reader *r, const haul__old_file *file, int is_shared)
 {
-    haul_file file = haul_file_descriptor(descriptor);
     haul__input mapped = r->input;
     haul_status status = check_types(r);
-    if (status == HAUL_OK && bytes == SIZE_MAX)
+    if (status == HAUL_OK && file->bytes == SIZE_MAX)
         status = haul__fail(r->error, HAUL_ERROR_FILE,
-                            "%.300s is empty or no file: it is not mapped", path);
-    r->input.file = &file;
-    r->input.left = bytes;
+                            "%.300s is empty or no file: it is not mapped", file->path);
+    r->input.file = &file->file;
+    r->input.left = file->bytes;
     if (status == HAUL_OK)
         status = haul__image_read_head(&r->input, &r->head, r->sections);
     if (status == HAUL_OK && is_shared && !r->head.address)
         status = haul__fail(r->error, HAUL_ERROR_ARGUMENT,
                             "the image has no address of its own (haul_image_write_options)");
     if (status == HAUL_OK)
-        status = haul__file_map(descriptor, path, bytes, (uintptr_t)r->head.address, is_shared,
-                                &r->block.mapping, r->error);
+        status = haul__file_map(file, (uintptr_t)r->head.address, is_shared, &r->block.mapping,
+                                r->error);
     r->input = mapped;
     r->input.bytes = r->block.mapping.at;
-    r->input.left = bytes;
+    r->input.left = file->bytes;
     return status;
 }
 
@@ -205,18 +201,15 @@ static haul_status map_image(haul_context *context, const char *path, haul_type 
                              size_t count, int is_shared, haul_image **image)
 {
     haul__reader r;
-    int descriptor = -1;
-    size_t bytes;
+    haul__old_file file;
     haul_status status = begin(&r, context, types, count, NULL, 0, image);
     if (status != HAUL_OK)
         return status;
     r.options.is_trusted = 1;
-    status = path ? haul__file_open(path, &descriptor, &bytes, r.error)
+    status = path ? haul__old_file_begin(&file, path, r.error)
                   : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
-    if (status == HAUL_OK) {
-        status = map_file(&r, path, descriptor, bytes, is_shared);
-        haul__file_close(descriptor);
-    }
+    if (status == HAUL_OK)
+        status = haul__old_file_end(&file, map_file(&r, &file, is_shared), r.error);
     if (status == HAUL_OK)
         status = read_image(&r, image);
     haul__context_leave(context);

@@ -58,7 +58,8 @@ static void leave_memory(haul__packing *p, haul_context *context)
 }
 
 /* Finds the pieces that lie in the source as they are. The others get memory side by side: at their
- * places in an arena they would take as many pages as all of it. 0: there is no memory. */
+ * places in an arena they would take as many pages as all of it. The first one is among them, since
+ * nothing lies at the beginning of an arena. 0: there is no memory. */
 static int find_pieces(haul__packing *p)
 {
     const haul_allocator *allocator = &p->context->allocator;
@@ -75,7 +76,7 @@ static int find_pieces(haul__packing *p)
         piece->is_source = piece->at != NULL;
         packed += !piece->is_source;
     }
-    if (!p->arena && packed > 0 && !take_memory(p, packed * HAUL__IMAGE_PIECE))
+    if (!p->arena && !take_memory(p, packed * HAUL__IMAGE_PIECE))
         return 0;
     for (number = packed = 0; number < p->count; number++)
         if (!p->pieces[number].is_source)

@@ -59,7 +59,14 @@ static int is_straight(const haul__writer *w)
     return w->straight.bytes > 0;
 }
 
-/* A graph that has a root here has a granule: the arena and the bitmap are not empty. */
+static haul_status refuse_root(const haul__writer *w, size_t i)
+{
+    return haul__fail(&w->context->error, HAUL_ERROR_UNSUPPORTED,
+                      "no byte of root %zu travels: an image has nothing of it", i);
+}
+
+/* A graph that has a root here has a granule: the arena and the bitmap are not empty. A root whose
+ * type has nothing is refused at once: at its address another object may begin or end. */
 static haul_status list_roots(haul__writer *w)
 {
     const haul_root *roots = haul__plan_roots(w->plan, &w->root_count);
@@ -69,6 +76,8 @@ static haul_status list_roots(haul__writer *w)
         return haul__writer_lacks_memory(w);
     for (i = 0; i < w->root_count; i++) {
         haul__image_root *root = &w->roots[i];
+        if (haul__type_walk(roots[i].type)->true_upper == 0)
+            return refuse_root(w, i);
         root->count = roots[i].count;
         root->type = haul__type_text_number(&w->text, roots[i].type);
     }
@@ -87,8 +96,7 @@ static haul_status place_roots(haul__writer *w)
     size_t i;
     for (i = 0; i < w->root_count; i++)
         if (!haul__offset_of(w->plan, address_of_root(&roots[i]), &w->roots[i].offset))
-            return haul__fail(&w->context->error, HAUL_ERROR_UNSUPPORTED,
-                              "no byte of root %zu travels: an image has nothing of it", i);
+            return refuse_root(w, i);
     return HAUL_OK;
 }
 

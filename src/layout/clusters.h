@@ -7,12 +7,6 @@
 #include "base/list.h"
 #include "layout/order_log.h"
 
-/* The first multiple of an alignment from `at` on. */
-HAUL__INLINE uint64_t haul__round_up(uint64_t at, size_t alignment)
-{
-    return (at + alignment - 1) & ~(uint64_t)(alignment - 1);
-}
-
 /* Bytes that keep their distances: ranges of the log that overlap, directly or through others. */
 typedef struct haul__cluster {
     uintptr_t first;  /* in the source */

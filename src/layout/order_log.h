@@ -43,7 +43,59 @@ typedef struct haul__order_log {
     HAUL__LIST(haul__reached) reached;
     haul__index known; /* of ranges without new bytes */
     HAUL__LIST(haul__reference) references;
+    /* Of ranges that get places at once, one behind the other: `turn` is the place in granules. */
+    int gives_places;
+    unsigned shift;           /* log2 of the largest alignment */
+    uint64_t end, end_before; /* of what has a place: with the last range, and before it */
+    uint64_t bytes;           /* of all ranges */
+    uint64_t places;          /* all ends or'ed: the largest is not above it */
 } haul__order_log;
+
+/* The first multiple of an alignment from `at` on. */
+HAUL__INLINE uint64_t haul__round_up(uint64_t at, size_t alignment)
+{
+    return (at + alignment - 1) & ~(uint64_t)(alignment - 1);
+}
+
+HAUL__INLINE void haul__add_demands(haul__reached *to, const haul__reached *from)
+{
+    to->asked = to->asked > from->asked ? to->asked : from->asked;
+    to->kept = to->kept > from->kept ? to->kept : from->kept;
+    to->hoped = to->hoped > from->hoped ? to->hoped : from->hoped;
+}
+
+/* log2 of the alignment of a range, if it is a cluster (clusters.c). */
+HAUL__INLINE unsigned haul__shift_of(const haul__reached *range)
+{
+    const unsigned kept = range->kept > HAUL__GRANULE_SHIFT ? range->kept : 0;
+    unsigned shift = range->asked > kept ? range->asked : kept;
+    shift = shift > range->hoped ? shift : range->hoped;
+    return shift > HAUL__GRANULE_SHIFT ? shift : HAUL__GRANULE_SHIFT;
+}
+
+/* Gives a range the place behind the last one. A place that `turn` cannot hold shows in
+ * log->places. */
+HAUL__INLINE void haul__give_place(haul__order_log *log, haul__reached *range)
+{
+    const unsigned shift = haul__shift_of(range);
+    const uint64_t bytes = range->end - range->first,
+                   place = haul__round_up(log->end, (size_t)1 << shift);
+    range->turn = (uint32_t)(place >> HAUL__GRANULE_SHIFT);
+    log->end_before = log->end;
+    log->end = haul__round_up(place + bytes, HAUL__GRANULE);
+    log->bytes += bytes;
+    log->places |= log->end;
+    log->shift = shift > log->shift ? shift : log->shift;
+}
+
+/* Before the first range. */
+HAUL__INLINE void haul__begin_places(haul__order_log *log)
+{
+    log->gives_places = 1;
+    log->shift = HAUL__GRANULE_SHIFT;
+    log->end = log->end_before = HAUL__GRANULE;
+    log->bytes = log->places = 0;
+}
 
 /* An empty one, with the memory of one before it. */
 void haul__order_log_open(haul_context *context, haul__order_log *log);

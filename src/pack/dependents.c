@@ -43,7 +43,8 @@ haul_status haul__refuse_dependents(haul_plan *plan, uintptr_t first, uintptr_t 
         status = haul__fail(&plan->context->error, HAUL_ERROR_UNSUPPORTED,
                             "the contents of type %s depend on addresses: %s", walk->name, text);
         sought.object = one->address;
-        haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+        if (!plan->has_lost_parts)
+            haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
         return status;
     }
     return HAUL_OK;

@@ -219,15 +219,14 @@ static int gather_block(haul_plan *plan, haul__sweep *s, size_t i)
     return s->hash == block->hash && haul__ends_hold(block, address);
 }
 
-/* Gathers a block through the scratch memory, if it fits there. */
+/* Gathers a block through the scratch memory. It fits there: alignments add at most what its begin
+ * lacks to a multiple of HAUL_ALIGNMENT_MAX. */
 static int gather_by_scratch(haul_plan *plan, haul__sweep *s, size_t i)
 {
     const size_t at = haul__place_of_block(plan, i), bytes = haul__place_of_block(plan, i + 1) - at;
     const size_t skew = at % HAUL__LINE;
     unsigned char *const arena = s->arena;
     int holds;
-    if (bytes > HAUL__SCRATCH_BYTES - skew)
-        return gather_block(plan, s, i);
     s->arena = (unsigned char *)((uintptr_t)s->scratch + skew - at);
     holds = gather_block(plan, s, i);
     s->arena = arena;

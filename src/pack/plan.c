@@ -157,6 +157,7 @@ haul_status haul__plan_straight(haul_context *context, const haul_root *roots, s
     const plan_manner how = { &straight->log, NULL, NULL, straight, NULL };
     memset(straight, 0, sizeof *straight);
     haul__order_log_open(context, &straight->log);
+    haul__begin_places(&straight->log);
     return make(context, roots, count, &how, made);
 }
 
@@ -370,6 +371,6 @@ haul_status haul_plan_address(const haul_plan *plan, size_t offset, void **addre
 
 int haul__plan_path(const haul_plan *plan, uintptr_t address, char *path)
 {
-    return haul__path_of_byte(plan->context, plan->roots, plan->root_count, &plan->found.map,
-                              address, path);
+    return !plan->has_lost_parts && haul__path_of_byte(plan->context, plan->roots, plan->root_count,
+                                                       &plan->found.map, address, path);
 }

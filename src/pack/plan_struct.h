@@ -19,6 +19,7 @@ struct haul_plan {
     size_t chain_count;
     void *chain_root;
     haul__found found;
+    int has_lost_parts;  /* of its graph: they may be freed, so no walk names a place in it */
     haul__placed placed; /* the compacted layout */
     /* the ordered layout, on top of it; NULL: the arena is compacted */
     haul__ordered *ordered;

@@ -19,6 +19,8 @@ void haul__name_changed(const haul_plan *plan, uintptr_t pointer, uintptr_t coun
     haul__sought sought = { 0, 0, 0, 0, 0 };
     if (plan->chains && count && haul__name_chain(plan, count))
         return; /* what a chain led to may be gone, and is not looked at */
+    if (plan->has_lost_parts)
+        return;
     sought.pointer = pointer;
     sought.count = count;
     haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
@@ -98,7 +100,8 @@ haul_status haul__check_read_set(haul_plan *plan)
     status = refuse(plan, "what a callback answers has changed", 0, 0);
     sought.call_self = call.self;
     sought.call_target = call.target;
-    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+    if (!plan->has_lost_parts)
+        haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
     return status;
 }
 

@@ -4,16 +4,18 @@
  * sorts all ranges and translates each pointer twice, and it can do it again and again.
  *
  * Most graphs need none of that. If ranges do not overlap and every byte of them travels, each
- * range is a cluster, and its turn is its place in the log. So places follow from one pass over the
- * log. A sum tells such a graph: its ranges have as many bytes as layout has counted live ones. A
- * byte in two ranges, or one that is not live, would make the sum larger.
+ * range is a cluster, and its turn is its place in the log. So the walk gives places as it logs
+ * (layout/order_log.h). A sum tells such a graph: its ranges have as many bytes as layout has
+ * counted live ones. A byte in two ranges, or one that is not live, would make the sum larger.
  *
  * The arena is then written front to back, range by range. The walk has found new ranges in the
  * order in which their pointers stand in the arena. So a pointer mostly leads to the next range
  * that no pointer has led to yet, and one comparison tells. Any other pointer (to a range that was
  * found before, or of a field that the walk follows apart) is looked up in a table, which is made
- * when the first such pointer comes. Where a part is begun in the middle, the next range is found
- * by a scan, once.
+ * when the first such pointer comes. Where ranges lie close together, its entries stand for steps
+ * of addresses, of no more bytes than the shortest range has: then at most one range begins in a
+ * step, and neighbours have entries side by side. Else it is a hash of addresses. Where a part is
+ * begun in the middle, the next range is found by a scan, once.
  *
  * A pointer that leads to no range's beginning means that the graph is another one after all; then
  * all is done again by ordered.c.
@@ -23,9 +25,12 @@
 #include "map/bits.h"
 #include "map/forms.h"
 
-#define RANGES_AHEAD 24u  /* a range this far ahead is fetched */
-#define POINTERS_AHEAD 8u /* what the pointers of a range this far ahead lead to is looked up */
-#define LINES_AHEAD 4u    /* of a range; the hardware fetches more */
+#define RANGES_AHEAD 24u   /* a range this far ahead is fetched */
+#define POINTERS_AHEAD 8u  /* what the pointers of a range this far ahead lead to is looked up */
+#define LINES_AHEAD 4u     /* of a range; the hardware fetches more */
+#define IN_LINE_BYTES 256u /* they are copied in line */
+#define STEPS_PER_RANGE 4u /* steps for each range */
+#define STEP_MOST ((size_t)1 << 31)
 
 HAUL__INLINE size_t bytes_of(const haul__reached *range)
 {
@@ -44,6 +49,17 @@ HAUL__INLINE size_t landing_at(const haul__straight *s, uintptr_t address)
     return (size_t)(haul__hash(address) >> 32) & (s->landing_count - 1);
 }
 
+/* An address below the first one has a high number. */
+HAUL__INLINE size_t step_at(const haul__straight *s, uintptr_t address)
+{
+    return (address - s->lowest) >> s->step_shift;
+}
+
+HAUL__INLINE int has_index(const haul__straight *s)
+{
+    return s->landings || s->steps;
+}
+
 /* An empty table. 0: there is no memory. */
 static int take_landings(haul__straight *s, const haul_allocator *allocator)
 {
@@ -59,17 +75,13 @@ static void release_landings(haul__straight *s, const haul_allocator *allocator)
     s->landings = NULL;
 }
 
-/* ---- Places. */
-
-/* As in clusters.c, for a cluster of one range. */
-static size_t alignment_of(const haul__reached *range)
+static void release_steps(haul__straight *s, const haul_allocator *allocator)
 {
-    const unsigned kept = range->kept > HAUL__GRANULE_SHIFT ? range->kept : 0;
-    unsigned shift = range->asked > kept ? range->asked : kept;
-    if (shift < range->hoped)
-        shift = range->hoped;
-    return (size_t)1 << (shift > HAUL__GRANULE_SHIFT ? shift : HAUL__GRANULE_SHIFT);
+    haul__release(allocator, s->steps, s->step_count * sizeof *s->steps);
+    s->steps = NULL;
 }
+
+/* ---- Places. */
 
 static int suits(const haul_plan *plan, const haul__order_log *log)
 {
@@ -86,41 +98,24 @@ static int is_same(const haul__reached *a, const haul__reached *b)
     return a->first == b->first && a->end == b->end;
 }
 
-static void add_demands(haul__reached *to, const haul__reached *from)
-{
-    to->asked = to->asked > from->asked ? to->asked : from->asked;
-    to->kept = to->kept > from->kept ? to->kept : from->kept;
-    to->hoped = to->hoped > from->hoped ? to->hoped : from->hoped;
-}
-
-/* Of a range that was logged twice, the first entry stays, with the demands of both. Without
- * a table only the entry before is looked at. */
+/* Of a range that was logged twice, the first entry stays, with the demands of both. */
 static void drop_twins(haul__straight *s)
 {
     haul__reached *ranges = s->log.reached.at;
     size_t i, left = 0;
     for (i = 0; i < s->log.reached.count; i++) {
-        size_t at = 0, twin = left ? left - 1 : 0;
-        if (s->landings) {
-            for (at = landing_at(s, ranges[i].first); s->landings[at].first;
-                 at = (at + 1) & (s->landing_count - 1))
-                if (s->landings[at].first == ranges[i].first &&
-                    is_same(&ranges[s->landings[at].number], &ranges[i]))
-                    break;
-            twin = s->landings[at].first ? s->landings[at].number : left;
-        }
-        if (twin < left && is_same(&ranges[twin], &ranges[i])) {
-            add_demands(&ranges[twin], &ranges[i]);
+        size_t at = landing_at(s, ranges[i].first);
+        while (s->landings[at].first && (s->landings[at].first != ranges[i].first ||
+                                         !is_same(&ranges[s->landings[at].number], &ranges[i])))
+            at = (at + 1) & (s->landing_count - 1);
+        if (s->landings[at].first) {
+            haul__add_demands(&ranges[s->landings[at].number], &ranges[i]);
             continue;
         }
-        if (s->landings) {
-            s->landings[at].first = ranges[i].first;
-            s->landings[at].number = (uint32_t)left;
-        }
-        if (left < i) {
-            ranges[left] = ranges[i];
-            ranges[left].turn = (uint32_t)left;
-        }
+        s->landings[at].first = ranges[i].first;
+        s->landings[at].number = (uint32_t)left;
+        ranges[left] = ranges[i];
+        ranges[left].turn = (uint32_t)left;
         left++;
     }
     s->log.reached.count = left;
@@ -143,28 +138,26 @@ void haul__straight_give_up(haul__straight *s)
     s->bytes = 0;
 }
 
-/* Gives all ranges places, in one pass. 0: some are not apart, or not all of their bytes are live,
- * or there is no room for them; then their turns are as before. */
-static int place_ranges(haul__straight *s, const haul_plan *plan)
+/* Gives all ranges places, in one pass. */
+static void place_ranges(haul__order_log *log)
 {
-    uint64_t at = HAUL__GRANULE;
-    size_t bytes = 0, i;
-    s->alignment = HAUL__GRANULE;
-    for (i = 0; i < s->log.reached.count; i++) {
-        haul__reached *range = &s->log.reached.at[i];
-        const size_t alignment = alignment_of(range);
-        const uint64_t place = haul__round_up(at, alignment);
-        if (bytes_of(range) > plan->placed.bytes - bytes ||
-            place >> HAUL__GRANULE_SHIFT > UINT32_MAX)
-            break;
-        bytes += bytes_of(range);
-        range->turn = (uint32_t)(place >> HAUL__GRANULE_SHIFT);
-        at = haul__round_up(place + bytes_of(range), HAUL__GRANULE);
-        s->alignment = alignment > s->alignment ? alignment : s->alignment;
-    }
-    s->bytes = at;
-    if (i == s->log.reached.count && bytes == plan->placed.bytes && at <= SIZE_MAX / 4)
+    size_t i;
+    haul__begin_places(log);
+    for (i = 0; i < log->reached.count; i++)
+        haul__give_place(log, &log->reached.at[i]);
+}
+
+/* Takes the places of the log. 0: some ranges are not apart, or not all of their bytes are live, or
+ * there is no room for them; then their turns are those of finding. */
+static int take_places(haul__straight *s, const haul_plan *plan)
+{
+    const haul__order_log *log = &s->log;
+    if (log->bytes == plan->placed.bytes && log->places >> HAUL__GRANULE_SHIFT <= UINT32_MAX &&
+        log->end <= SIZE_MAX / 4) {
+        s->bytes = log->end;
+        s->alignment = (size_t)1 << log->shift;
         return 1;
+    }
     haul__straight_give_up(s);
     return 0;
 }
@@ -172,27 +165,69 @@ static int place_ranges(haul__straight *s, const haul_plan *plan)
 haul_status haul__straight_open(haul__straight *s, haul_plan *plan)
 {
     s->plan = plan;
-    if (!suits(plan, &s->log))
+    if (!suits(plan, &s->log)) {
+        haul__straight_give_up(s);
         return HAUL_OK;
-    if (s->log.known.count > 0)
-        drop_twins(s); /* most stand side by side */
-    if (place_ranges(s, plan) || s->log.known.count == 0)
+    }
+    if (!s->log.gives_places) /* of a second walk */
+        place_ranges(&s->log);
+    if (take_places(s, plan) || s->log.known.count == 0)
         return HAUL_OK;
     if (find_twins(s, &plan->context->allocator) != HAUL_OK)
         return haul__fail(&plan->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for an ordered arena");
-    (void)place_ranges(s, plan);
+    place_ranges(&s->log);
+    (void)take_places(s, plan);
     return HAUL_OK;
 }
 
 void haul__straight_close(haul__straight *s, haul_context *context)
 {
     release_landings(s, &context->allocator);
+    release_steps(s, &context->allocator);
     haul__order_log_close(context, &s->log);
     memset(s, 0, sizeof *s);
 }
 
-int haul__straight_index(haul__straight *s)
+/* Finds steps that no two ranges begin in. 0: there would be too many of them, for the ranges lie
+ * far apart. */
+static int choose_steps(haul__straight *s)
+{
+    const haul__reached *ranges = s->log.reached.at;
+    uintptr_t highest = 0;
+    size_t shortest = STEP_MOST, i;
+    s->lowest = UINTPTR_MAX;
+    for (i = 0; i < s->log.reached.count; i++) {
+        const size_t bytes = bytes_of(&ranges[i]);
+        s->lowest = ranges[i].first < s->lowest ? ranges[i].first : s->lowest;
+        highest = ranges[i].first > highest ? ranges[i].first : highest;
+        shortest = bytes < shortest ? bytes : shortest;
+    }
+    for (s->step_shift = 0; shortest >> s->step_shift > 1;)
+        s->step_shift++;
+    s->step_count = step_at(s, highest) + 1;
+    return s->step_count / STEPS_PER_RANGE <= s->log.reached.count;
+}
+
+/* 0: there is no memory. */
+static int make_steps(haul__straight *s)
+{
+    const haul__reached *ranges = s->log.reached.at;
+    const size_t count = s->log.reached.count;
+    size_t i;
+    s->steps =
+        haul__allocate_zeroed(&s->plan->context->allocator, s->step_count * sizeof *s->steps);
+    for (i = 0; i < count && s->steps; i++) {
+        haul__range_step *step = &s->steps[step_at(s, ranges[i].first)];
+        if (i + RANGES_AHEAD < count)
+            haul__prefetch_write(&s->steps[step_at(s, ranges[i + RANGES_AHEAD].first)]);
+        step->first = (uint32_t)ranges[i].first;
+        step->place = ranges[i].turn;
+    }
+    return s->steps != NULL;
+}
+
+static int make_landings(haul__straight *s)
 {
     const haul__reached *ranges = s->log.reached.at;
     const size_t count = s->log.reached.count;
@@ -211,26 +246,41 @@ int haul__straight_index(haul__straight *s)
     return 1;
 }
 
-/* NULL: no range begins there. */
-HAUL__INLINE const haul__landing *look_up(const haul__straight *s, uintptr_t address)
+int haul__straight_index(haul__straight *s)
 {
-    size_t at = landing_at(s, address);
+    return has_index(s) || (choose_steps(s) ? make_steps(s) : make_landings(s));
+}
+
+/* The place of the range that begins at an address, by a table; 0: none does. */
+HAUL__INLINE uint64_t look_up(const haul__straight *s, uintptr_t address)
+{
+    size_t at;
+    if (HAUL__LIKELY(s->steps != NULL)) {
+        at = step_at(s, address);
+        return at < s->step_count && s->steps[at].first == (uint32_t)address
+                   ? (uint64_t)s->steps[at].place << HAUL__GRANULE_SHIFT
+                   : 0;
+    }
+    at = landing_at(s, address);
     while (s->landings[at].first && s->landings[at].first != address)
         at = (at + 1) & (s->landing_count - 1);
-    return s->landings[at].first ? &s->landings[at] : NULL;
+    return s->landings[at].first ? (uint64_t)s->landings[at].place << HAUL__GRANULE_SHIFT : 0;
 }
 
 uint64_t haul__straight_find(const haul__straight *s, uintptr_t address)
 {
     size_t i;
-    if (s->landings) {
-        const haul__landing *landing = look_up(s, address);
-        return landing ? (uint64_t)landing->place << HAUL__GRANULE_SHIFT : 0;
-    }
+    if (has_index(s))
+        return look_up(s, address);
     for (i = 0; i < s->log.reached.count; i++)
         if (s->log.reached.at[i].first == address)
             return place_of(&s->log.reached.at[i]);
     return 0;
+}
+
+static int is_placed_by(const void *list, size_t i, uint64_t place)
+{
+    return place_of((const haul__reached *)list + i) <= place;
 }
 
 /* The place that a pointer leads to, which is not the next new range. 0: there is none, or it takes
@@ -240,11 +290,11 @@ static HAUL__NOINLINE uint64_t place_by_search(const haul__straight *s, haul__fr
 {
     const haul__reached *ranges = s->log.reached.at;
     size_t i;
-    if (s->landings) {
-        const haul__landing *landing = look_up(s, value);
-        if (landing && landing->number >= c->next)
-            c->next = landing->number + 1u;
-        return landing ? (uint64_t)landing->place << HAUL__GRANULE_SHIFT : 0;
+    if (has_index(s)) {
+        const uint64_t place = look_up(s, value);
+        if (c->next < s->log.reached.count && place >= place_of(&ranges[c->next]))
+            c->next = haul__search(ranges, c->next, s->log.reached.count, place, is_placed_by);
+        return place;
     }
     for (i = c->next; i < s->log.reached.count && c->scanned < s->log.reached.count; i++) {
         c->scanned++;
@@ -257,11 +307,6 @@ static HAUL__NOINLINE uint64_t place_by_search(const haul__straight *s, haul__fr
 }
 
 /* ---- Filling. */
-
-static int is_placed_by(const void *list, size_t i, uint64_t place)
-{
-    return place_of((const haul__reached *)list + i) <= place;
-}
 
 void haul__straight_begin(const haul__straight *s, uint64_t at, haul__front *c)
 {
@@ -342,7 +387,8 @@ HAUL__INLINE int translate(filler *f, uint64_t at, uint64_t slots)
             continue;
         if (f->c.next < s->log.reached.count && ranges[f->c.next].first == value)
             place = place_of(&ranges[f->c.next++]);
-        else
+        else if (!s->steps || f->c.next == s->log.reached.count ||
+                 (place = look_up(s, value)) >= place_of(&ranges[f->c.next]))
             place = place_by_search(s, &f->c, value);
         if (HAUL__UNLIKELY(!place))
             return 0;
@@ -375,25 +421,35 @@ static int translate_cells(filler *f, uintptr_t from, size_t bytes, uint64_t to)
     return 1;
 }
 
+/* A single object as a whole. A call of memcpy takes longer for few bytes. */
+HAUL__INLINE void copy_object(const filler *f, uintptr_t from, size_t bytes, uint64_t to)
+{
+    if (HAUL__LIKELY(bytes <= IN_LINE_BYTES))
+        haul__copy_few(f->arena + to, (const unsigned char *)from, bytes);
+    else
+        memcpy(f->arena + to, (const void *)from, bytes);
+}
+
 /* `bytes` bytes of a range, from its byte `skipped` on. */
 HAUL__INLINE int fill_range(filler *f, const haul__reached *range, size_t skipped, size_t bytes,
                             uint64_t to)
 {
     const uintptr_t from = range->first + skipped;
     const haul__block *block = haul__map_find_in(f->map, f->flat, range->first);
-    const haul__simple *simple;
+    const haul__simple *simple = simple_of(f, block, range);
     size_t word;
+    if (HAUL__LIKELY(simple && bytes == simple->bytes && bytes <= 64 * HAUL__WORD)) {
+        copy_object(f, from, bytes, to);
+        return translate(f, to, simple->slots);
+    }
     memcpy(f->arena + to, (const void *)from, bytes);
     if (block->form == HAUL__FULL || block->form == HAUL__BARE) {
         if (haul__block_number(range->first) == haul__block_number(from + bytes - 1))
             return 1;
         return translate_cells(f, from, bytes, to);
     }
-    simple = simple_of(f, block, range);
     if (!simple)
         return translate_cells(f, from, bytes, to);
-    if (HAUL__LIKELY(bytes == simple->bytes && bytes <= 64 * HAUL__WORD))
-        return translate(f, to, simple->slots);
     for (word = 0; word << HAUL__WORD_SHIFT < bytes; word += 64) {
         const uint64_t slots = haul__slots_from(simple, (skipped >> HAUL__WORD_SHIFT) + word) &
                                haul__first_words((bytes >> HAUL__WORD_SHIFT) - word);
@@ -401,6 +457,15 @@ HAUL__INLINE int fill_range(filler *f, const haul__reached *range, size_t skippe
             return 0;
     }
     return 1;
+}
+
+/* Fetches what a pointer is looked up in. */
+HAUL__INLINE void fetch_place(const haul__straight *s, uintptr_t value)
+{
+    if (HAUL__LIKELY(s->steps != NULL))
+        haul__prefetch((uintptr_t)s->steps + step_at(s, value) * sizeof *s->steps);
+    else
+        haul__prefetch(&s->landings[landing_at(s, value)]);
 }
 
 /* Fetches a range, and what the pointers of a nearer one are looked up in. */
@@ -415,15 +480,15 @@ HAUL__INLINE void fetch(const filler *f, size_t number)
             haul__prefetch(range->first + at);
         haul__prefetch(range->first + (at < bytes_of(range) ? at : bytes_of(range)) - 1);
     }
-    if (s->landings && number + POINTERS_AHEAD < s->log.reached.count) {
+    if (has_index(s) && number + POINTERS_AHEAD < s->log.reached.count) {
         const haul__reached *range = &ranges[number + POINTERS_AHEAD];
         const haul__simple *simple =
             simple_of(f, haul__map_find_in(f->map, f->flat, range->first), range);
         uint64_t slots;
         for (slots = simple ? simple->slots : 0; slots; slots &= slots - 1)
-            haul__prefetch(&s->landings[landing_at(
-                s, haul__load_word((const void *)(range->first + ((size_t)haul__lowest64(slots)
-                                                                  << HAUL__WORD_SHIFT))))]);
+            fetch_place(s,
+                        haul__load_word((const void *)(range->first + ((size_t)haul__lowest64(slots)
+                                                                       << HAUL__WORD_SHIFT))));
     }
 }
 
@@ -473,7 +538,7 @@ haul__filled haul__straight_fill(const haul__straight *s, haul__front *c, const 
     f.base = base;
     memset(bitmap + word, 0, words * sizeof *bitmap);
     if (!fill(&f, first, end))
-        return s->landings ? HAUL__FILL_IS_CROOKED : HAUL__FILL_WANTS_INDEX;
+        return has_index(s) ? HAUL__FILL_IS_CROOKED : HAUL__FILL_WANTS_INDEX;
     *c = f.c;
     return HAUL__FILLED;
 }

@@ -13,6 +13,12 @@ typedef struct haul__landing {
     uint32_t place;  /* in granules */
 } haul__landing;
 
+/* An entry of a table by address alone, for ranges that lie close together. */
+typedef struct haul__range_step {
+    uint32_t first; /* the low bits of the address of the one range that begins in the step */
+    uint32_t place; /* in granules; 0: none begins there */
+} haul__range_step;
+
 typedef struct haul__straight {
     haul_plan *plan;         /* a compacted one, whose map tells where pointers are */
     haul__order_log log;     /* the ranges in the order of their places */
@@ -20,6 +26,10 @@ typedef struct haul__straight {
     size_t alignment;        /* of its base */
     haul__landing *landings; /* a table of all ranges; NULL: it was not needed so far */
     size_t landing_count;    /* of its places, a power of two */
+    haul__range_step *steps; /* or this table: an entry for each step of addresses */
+    size_t step_count;
+    uintptr_t lowest;    /* the first step begins there */
+    unsigned step_shift; /* log2 of a step's bytes, no more than those of the shortest range */
 } haul__straight;
 
 /* After layout: works out the places of the log's ranges. If `bytes` is still 0 then, the graph

@@ -33,7 +33,7 @@ static haul_status hand_over(extents *x)
 }
 
 /* Adds bytes that have one place. */
-static haul_status add(extents *x, uintptr_t host, uint64_t place, size_t bytes)
+HAUL__INLINE haul_status add(extents *x, uintptr_t host, uint64_t place, size_t bytes)
 {
     haul_status status;
     if (x->bytes && host == x->host + x->bytes && place == x->place + x->bytes) {
@@ -47,13 +47,11 @@ static haul_status add(extents *x, uintptr_t host, uint64_t place, size_t bytes)
     return status;
 }
 
-/* Adds bytes of one run in the map, by the clusters of an ordered plan if it is one. */
-static haul_status add_run(extents *x, uintptr_t host, uint64_t compact, size_t bytes)
+/* Adds bytes of one run in the map by the clusters of an ordered plan. */
+static haul_status add_clusters(extents *x, uintptr_t host, uint64_t compact, size_t bytes)
 {
     const haul_plan *plan = x->shipment->plan;
     haul_status status = HAUL_OK;
-    if (!plan->ordered)
-        return add(x, host, compact, bytes);
     while (bytes && status == HAUL_OK) {
         const haul__cluster *cluster = haul__cluster_holding(&plan->ordered->clusters, compact);
         size_t part = 1;
@@ -67,6 +65,13 @@ static haul_status add_run(extents *x, uintptr_t host, uint64_t compact, size_t 
         bytes -= part;
     }
     return status;
+}
+
+/* Adds bytes of one run in the map. */
+HAUL__INLINE haul_status add_run(extents *x, uintptr_t host, uint64_t compact, size_t bytes)
+{
+    return x->shipment->plan->ordered ? add_clusters(x, host, compact, bytes)
+                                      : add(x, host, compact, bytes);
 }
 
 /* Adds the described bytes of a granule. */
@@ -88,9 +93,12 @@ static haul_status add_cell(extents *x, const haul__block *block, uintptr_t host
     haul_status status = HAUL_OK;
     while (live && status == HAUL_OK) {
         const unsigned granule = haul__lowest32(live);
-        const unsigned mask = haul__byte_mask(block, number * 32u + granule) |
-                              haul__hole_mask(block, number * 32u + granule);
-        status = add_bytes(x, host + granule * HAUL__GRANULE, compact, mask);
+        unsigned mask = haul__byte_mask(block, number * 32u + granule);
+        if (mask != HAUL__FULL_MASK)
+            mask |= haul__hole_mask(block, number * 32u + granule);
+        status = mask == HAUL__FULL_MASK
+                     ? add_run(x, host + granule * HAUL__GRANULE, compact, HAUL__GRANULE)
+                     : add_bytes(x, host + granule * HAUL__GRANULE, compact, mask);
         compact += HAUL__GRANULE;
         live &= live - 1;
     }

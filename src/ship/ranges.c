@@ -16,6 +16,9 @@ typedef struct ranges {
 void haul__add_places(const haul_shipment *shipment, haul_shipped_range *range)
 {
     const uint64_t at = (uintptr_t)range->device - shipment->range.address, end = at + range->bytes;
+    range->host_bytes = range->moving_bytes = 0;
+    if (!shipment->range.placings) /* all of it lies in device memory */
+        return;
     range->host_bytes = (size_t)haul__placed_bytes(&shipment->range, at, end, HAUL_PLACE_HOST);
     range->moving_bytes = (size_t)haul__placed_bytes(&shipment->range, at, end, HAUL_PLACE_MOVING);
 }
@@ -39,7 +42,8 @@ haul_status haul__tell_range(const haul_shipment *shipment, haul_range_visitor *
     return visit(user, range) == 0
                ? HAUL_OK
                : haul__fail(&shipment->device->context->error, HAUL_ERROR_CANCELLED,
-                            "the visitor cancelled the call");
+                            "the visitor cancelled the call, at %zu bytes at %p", range->bytes,
+                            range->host);
 }
 
 haul_status haul__tell_arena(const haul_shipment *shipment, haul_range_visitor *visit, void *user)

@@ -20,6 +20,7 @@
  * visited. An array counts once.
  */
 #include "walk/visit.h"
+#include "walk/chase_order.h"
 #include "walk/follow.h"
 #include "walk/hints.h"
 #include "walk/mark_inline.h"
@@ -391,7 +392,10 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
         c.tag = HAUL__NOT_UNIFORM;
         met = &d->met_types[HAUL__ENTRY_TYPE(entry)];
         if (HAUL__UNLIKELY(d->in_order)) {
-            status = visit_in_order(d, &c, entry);
+            if (read == chunk->written && haul__is_list(d, &c, entry))
+                status = haul__chase_in_order(d, &entry);
+            if (status == HAUL_OK)
+                status = visit_in_order(d, &c, entry);
         } else if (HAUL__UNLIKELY(d->head == d->tail && !d->is_spread && read == chunk->written &&
                                   c.near_count + c.over_count == 0 && met->plain)) {
             status = chase(d, entry); /* this entry is the only one left */

@@ -8,11 +8,29 @@
 #include "walk/log_order.h"
 #include "walk/met_types.h"
 
+/* Is it logged, with no less demands? */
 static int is_range(const void *reached, size_t number, const void *range)
 {
     const haul__reached *one = (const haul__reached *)reached + number, *other = range;
-    return one->first == other->first && one->end == other->end && one->asked == other->asked &&
-           one->kept == other->kept && one->hoped == other->hoped;
+    return one->first == other->first && one->end == other->end && one->asked >= other->asked &&
+           one->kept >= other->kept && one->hoped >= other->hoped;
+}
+
+/* A range that was logged just now is logged again: its entry gets the demands of both. 0: it was
+ * not the last one. */
+static int join_last(haul__order_log *log, const haul__reached *range)
+{
+    haul__reached *last;
+    if (!log->gives_places || log->reached.count == 0)
+        return 0;
+    last = &log->reached.at[log->reached.count - 1];
+    if (last->first != range->first || last->end != range->end)
+        return 0;
+    haul__add_demands(last, range);
+    log->bytes -= last->end - last->first;
+    log->end = log->end_before;
+    haul__give_place(log, last);
+    return 1;
 }
 
 /* log2 of the largest power of two up to `most` that divides `bytes`. */
@@ -45,6 +63,8 @@ haul_status haul__log_known(haul__discovery *d, const haul__reached *range)
     haul_status status;
     if (haul__index_find(&order_log->known, hash, order_log->reached.at, range, is_range) !=
         SIZE_MAX)
+        return HAUL_OK;
+    if (join_last(order_log, range))
         return HAUL_OK;
     status = haul__log_new(d, range);
     if (status == HAUL_OK && range->first != range->end &&

@@ -22,7 +22,11 @@ HAUL__INLINE haul_status haul__log_new(haul__discovery *d, const haul__reached *
         return HAUL_ERROR_MEMORY;
     added = &order_log->reached.at[order_log->reached.count];
     *added = *range;
-    added->turn = (uint32_t)order_log->reached.count++;
+    if (order_log->gives_places)
+        haul__give_place(order_log, added);
+    else
+        added->turn = (uint32_t)order_log->reached.count;
+    order_log->reached.count++;
     return HAUL_OK;
 }
 

@@ -344,6 +344,13 @@ static HAUL__NOINLINE haul_status log_array(haul__discovery *d, const haul__pend
     return is_new ? haul__log_new(d, &range) : haul__log_known(d, &range);
 }
 
+/* The general way logs the array, too; this entry joins that one. */
+static haul_status reach_and_log(haul__discovery *d, const haul__pending *pending)
+{
+    const haul_status status = reach_array(d, pending);
+    return status == HAUL_OK && d->order_log ? log_array(d, pending, 0) : status;
+}
+
 /* Marks a pending array. If all bytes of a string were marked before, its terminator must still be
  * noted. */
 static HAUL__NOINLINE haul_status mark_one(haul__discovery *d, const haul__pending *pending)
@@ -355,11 +362,10 @@ static HAUL__NOINLINE haul_status mark_one(haul__discovery *d, const haul__pendi
     if (HAUL__UNLIKELY(!pending->end))
         return follow_long_string(d, pending);
     fresh = mark_array(d->map, pending->first, pending->end);
-    if (d->order_log && fresh != HAUL__NO_MEMORY &&
-        log_array(d, pending, fresh == HAUL__FRESH) != HAUL_OK)
-        return HAUL_ERROR_MEMORY;
     if (HAUL__UNLIKELY(fresh < 0))
-        return fresh == HAUL__NO_MEMORY ? HAUL_ERROR_MEMORY : reach_array(d, pending);
+        return fresh == HAUL__NO_MEMORY ? HAUL_ERROR_MEMORY : reach_and_log(d, pending);
+    if (d->order_log && log_array(d, pending, fresh == HAUL__FRESH) != HAUL_OK)
+        return HAUL_ERROR_MEMORY;
     if (!fresh)
         return array->is_string &&
                        !haul__memo_has(d, HAUL__MEMO_TERMINATOR, pending->end - 1, 0, NULL)

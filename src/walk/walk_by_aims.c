@@ -87,7 +87,8 @@ static haul_status settle_roots(haul__discovery *d, haul__share *share, haul__ai
             return status;
         if (haul__multiply_overflows(root->count, d->met_types[met].walk->extent, &bytes) ||
             root->count > d->context->options.max_array_elements ||
-            (uintptr_t)root->address > HAUL__HIGHEST) {
+            (uintptr_t)root->address > HAUL__HIGHEST || bytes > HAUL__HIGHEST ||
+            aim > UINT16_MAX) { /* no entry has room for the aim's number */
             haul__give_up(share, HAUL__WHY_FAULT, aim);
             return HAUL_ERROR_GRAPH;
         }

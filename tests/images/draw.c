@@ -29,10 +29,7 @@ static uint64_t draw_target(choices *c, const image_parts *parts)
 
 static void set_bit(image_parts *parts, size_t word, unsigned value)
 {
-    image_bytes *bits = &parts->part[BITS];
-    if (word / 8 < bits->count)
-        bits->at[word / 8] =
-            (unsigned char)((bits->at[word / 8] & ~(1u << word % 8)) | value << word % 8);
+    bitmap_put(&parts->part[BITS], word, value);
 }
 
 static void put_word(image_parts *parts, choices *c)
@@ -75,8 +72,7 @@ static void copy_piece(image_parts *parts, choices *c)
     to = draw_place(c, arena, count, grid);
     memmove(arena->at + to, arena->at + from, count);
     for (i = 0; i < count / word && from % word == 0 && to % word == 0; i++)
-        set_bit(parts, to / word + i,
-                parts->part[BITS].at[(from / word + i) / 8] >> (from / word + i) % 8 & 1);
+        set_bit(parts, to / word + i, bitmap_bit(&parts->part[BITS], from / word + i));
 }
 
 static void resize_arena(image_parts *parts, choices *c)

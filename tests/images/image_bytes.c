@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/written.h"
+
 void bytes_resize(image_bytes *b, size_t count)
 {
     if (count > b->capacity) {
@@ -33,6 +35,7 @@ static haul_status add_bytes(void *user, const void *data, size_t count)
 {
     image_bytes *b = user;
     const size_t before = b->count;
+    check_written(data, count);
     bytes_resize(b, before + count);
     memcpy(b->at + before, data, count);
     return HAUL_OK;
@@ -43,6 +46,24 @@ haul_file bytes_file(image_bytes *b)
     haul_file file = { NULL, add_bytes, NULL };
     file.user = b;
     return file;
+}
+
+unsigned bitmap_bit(const image_bytes *bitmap, size_t word)
+{
+    uint64_t unit = 0;
+    if (word / 64 < bitmap->count / sizeof unit)
+        memcpy(&unit, bitmap->at + word / 64 * sizeof unit, sizeof unit);
+    return (unsigned)(unit >> word % 64 & 1);
+}
+
+void bitmap_put(image_bytes *bitmap, size_t word, unsigned bit)
+{
+    uint64_t unit;
+    if (word / 64 >= bitmap->count / sizeof unit)
+        return;
+    memcpy(&unit, bitmap->at + word / 64 * sizeof unit, sizeof unit);
+    unit = (unit & ~(UINT64_C(1) << word % 64)) | (uint64_t)bit << word % 64;
+    memcpy(bitmap->at + word / 64 * sizeof unit, &unit, sizeof unit);
 }
 
 haul__image_section *image_sections(const image_bytes *image, size_t *count)

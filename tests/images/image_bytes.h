@@ -18,6 +18,11 @@ void bytes_free(image_bytes *b);
 /* A file that adds to the bytes. */
 haul_file bytes_file(image_bytes *b);
 
+/* The bit of the arena's word of this number in a bitmap, whose units have 64 bits in the order of
+ * this processor. A word behind the bitmap has none: 0, and it stays so. */
+unsigned bitmap_bit(const image_bytes *bitmap, size_t word);
+void bitmap_put(image_bytes *bitmap, size_t word, unsigned bit);
+
 /* The list of sections, if all of it is there; *count: how many. NULL: it is not. */
 haul__image_section *image_sections(const image_bytes *image, size_t *count);
 /* Sets the checksums of all sections that lie within the image, and of the head. */

@@ -1,13 +1,14 @@
 /* Every small damage of small images: each cut; each flipped bit; numbers at their bounds in each
- * place and width; each pointer to each byte. The checksums fit, so all of it reaches the checks of
- * the contents.
+ * place and width; each pointer to each byte; each pair of numbers of the head and of the tables at
+ * each pair of bounds. The checksums fit, so all of it reaches the checks of the contents.
  *
  *     haul_damage [--every N] [--part I/N] [--seed N]
  *
  * Then as many images with several damages that the seed chooses (draw.c).
  *
- * --every: one damage in N, for slow builds. --part: the I-th of N shares. Prints how many damaged
- * images there were, and how many were accepted; an accepted one has met the contract (oracle.h).
+ * --every: one damage in N, for slow builds; the seed chooses which. --part: the I-th of N shares.
+ * Prints how many damaged images there were, and how many were accepted; an accepted one has met
+ * the contract (oracle.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,13 +30,19 @@ typedef struct run {
     image_bytes whole, damaged;
     size_t every, share, shares;
     uint64_t seed;
-    unsigned long seen, judged, accepted, broken;
+    unsigned long seen, judged, accepted, own, broken;
 } run;
+
+/* The seed chooses the first one, so another commit tries other damages. */
+static int is_chosen(const run *r, unsigned long number)
+{
+    return number % (r->every * r->shares) == r->share * r->every + r->seed % r->every;
+}
 
 static void judge(run *r, const char *what, size_t at, int64_t value)
 {
     verdict v;
-    if (r->seen++ % (r->every * r->shares) != r->share * r->every)
+    if (!is_chosen(r, r->seen++))
         return;
     image_sign(&r->damaged);
     v = oracle_judge(&r->o, r->damaged.at, r->damaged.count);
@@ -134,12 +141,72 @@ static void retarget(run *r)
     }
 }
 
+/* ---- Pairs. */
+
+typedef struct number {
+    size_t at, width;
+} number;
+
+#define NUMBERS 64u
+
+/* A table's row: its numbers have these widths. */
+static size_t add_row(number *to, size_t count, size_t at, const uint8_t *widths)
+{
+    for (; *widths && count < NUMBERS; at += *widths++) {
+        to[count].at = at;
+        to[count++].width = *widths;
+    }
+    return count;
+}
+
+/* Those of the head, of the list of sections, of the root and of the first word; no checksums. */
+static size_t list_numbers(const image_bytes *image, number *to)
+{
+    static const uint8_t head[] = { 4, 2, 2, 8, 8, 4, 4, 8, 8, 0 }, section[] = { 4, 4, 8, 8, 0 },
+                         root[] = { 8, 8, 4, 4, 0 }, word[] = { 8, 8, 0 };
+    size_t sections, i;
+    const haul__image_section *s = image_sections(image, &sections);
+    size_t count = add_row(to, 0, offsetof(haul__image_head, version), head);
+    for (i = 0; i < sections; i++)
+        count = add_row(to, count, sizeof(haul__image_head) + i * sizeof *s, section);
+    for (i = 0; i < sections; i++)
+        if (s[i].kind == HAUL__SECTION_ROOTS || s[i].kind == HAUL__SECTION_WORDS)
+            count = add_row(to, count, (size_t)s[i].offset,
+                            s[i].kind == HAUL__SECTION_ROOTS ? root : word);
+    return count;
+}
+
+/* A message has the first one's place, and the rest as one number. */
+static void put_pair(run *r, const number *a, const number *b)
+{
+    size_t n, m;
+    for (n = 0; n < BOUNDS; n++)
+        for (m = 0; m < BOUNDS && !is_repeated(n, a->width); m++) {
+            if (is_repeated(m, b->width))
+                continue;
+            put_number(r->damaged.at + a->at, bounds[n], a->width);
+            put_number(r->damaged.at + b->at, bounds[m], b->width);
+            judge(r, "pair of numbers", a->at, (int64_t)((b->at * BOUNDS + n) * BOUNDS + m));
+            put_back(r);
+        }
+}
+
+static void put_pairs(run *r)
+{
+    number all[NUMBERS];
+    const size_t count = list_numbers(&r->whole, all);
+    size_t i, k;
+    for (i = 0; i < count; i++)
+        for (k = 0; k < i; k++)
+            put_pair(r, &all[k], &all[i]);
+}
+
 static void draw(run *r)
 {
     size_t i;
     for (i = 0; i < DRAWN; i++) {
         choices c = choices_from_seed(r->seed + i);
-        if (r->seen % (r->every * r->shares) == r->share * r->every)
+        if (is_chosen(r, r->seen))
             oracle_draw(&r->o, &c, &r->damaged);
         judge(r, "seed", 0, (int64_t)(r->seed + i));
     }
@@ -178,9 +245,12 @@ static int damage_shape(run *r, const shape *of)
         flip_bits(r);
         put_bounds(r);
         retarget(r);
+        if (seed == 1)
+            put_pairs(r);
     }
     draw(r);
     grow(r);
+    r->own += r->o.own;
     oracle_close(&r->o);
     return 1;
 }
@@ -211,7 +281,8 @@ int main(int count, char **arguments)
             return 1;
     bytes_free(&r.whole);
     bytes_free(&r.damaged);
-    printf("%lu damaged images, %lu of them accepted\n", r.judged, r.accepted);
+    printf("%lu damaged images, %lu of them accepted, %lu in the library's own form\n", r.judged,
+           r.accepted, r.own);
     printf("%lu passed, %lu failed\n", r.judged - r.broken, r.broken);
     return r.broken != 0;
 }

@@ -110,6 +110,7 @@ void oracle_close(oracle *o)
     free(o->roles);
     bytes_free(&o->once);
     bytes_free(&o->twice);
+    bytes_free(&o->built);
 }
 
 void oracle_make_room(oracle *o, size_t bytes)
@@ -148,6 +149,7 @@ static void build(oracle *o, const shape *of, choices *c, size_t gap, image_byte
 void oracle_build(oracle *o, choices *c, image_bytes *image)
 {
     build(o, o->shape, c, 0, image);
+    bytes_set(&o->built, image->at, image->count);
 }
 
 /* ---- The contract. */
@@ -225,7 +227,48 @@ static size_t silent_bytes(const reader *r)
     return count;
 }
 
-/* The image of what was loaded, which the reader has read, is that of what is loaded from it. */
+/* Has the judged image the head and the sections of the one that the library has written last? */
+static int has_built_head(const oracle *o)
+{
+    haul__image_head heads[2];
+    size_t counts[2], i;
+    const haul__image_section *ours = image_sections(&o->built, &counts[0]);
+    const haul__image_section *theirs = image_sections(o->given, &counts[1]);
+    if (!ours || !theirs || counts[0] != counts[1] || o->built.count != o->given->count)
+        return 0;
+    memcpy(&heads[0], o->built.at, sizeof *heads);
+    memcpy(&heads[1], o->given->at, sizeof *heads);
+    heads[0].hash = heads[1].hash = 0;
+    for (i = 0; i < counts[0]; i++)
+        if (memcmp(&ours[i], &theirs[i], offsetof(haul__image_section, hash)) != 0)
+            return 0;
+    return memcmp(&heads[0], &heads[1], sizeof *heads) == 0;
+}
+
+/* Is the judged image, which the reader has read, in the form in which the library writes? So it is
+ * if it was written so, and differs in data alone (a byte that was 0 may have been a string's end).
+ * Any other damage may leave an object that nobody reaches, or an order that is not the library's.
+ */
+static int is_own_form(const oracle *o)
+{
+    const haul__image_section *s;
+    size_t count, i, at = 0;
+    if (!o->given || !has_built_head(o))
+        return 0;
+    s = image_sections(&o->built, &count);
+    for (i = 0; i < count; i++)
+        if (s[i].kind == HAUL__SECTION_ARENA)
+            at = (size_t)s[i].offset;
+    for (i = (size_t)s[0].offset; i < o->built.count; i++) {
+        const int is_other = o->built.at[i] != o->given->at[i];
+        if (is_other && (i < at || o->built.at[i] == 0 || o->reader.role[i - at] != ROLE_DATA))
+            return 0;
+    }
+    return 1;
+}
+
+/* The image of what was loaded, which the reader has read, is that of what is loaded from it. In
+ * the library's own form it is the judged one. */
 static verdict write_twice(oracle *o, const haul_image *image)
 {
     haul_image *again;
@@ -234,6 +277,12 @@ static verdict write_twice(oracle *o, const haul_image *image)
     haul_status status;
     if (v == BROKEN)
         return v;
+    if (is_own_form(o)) {
+        o->own++;
+        if (o->once.count != o->given->count ||
+            memcmp(o->once.at, o->given->at, o->once.count) != 0)
+            return broken(o, "as the library writes it, and written with other bytes");
+    }
     status = load(o, o->once.at, o->once.count, &again);
     if (may_be_refused(o, status))
         return ACCEPTED;
@@ -433,6 +482,7 @@ verdict oracle_compare_grown(oracle *o, choices c)
 
 verdict oracle_judge(oracle *o, const void *bytes, size_t count)
 {
+    image_bytes given = { NULL, 0, 0 };
     haul_image *image;
     haul_status status = load(o, bytes, count, &image);
     verdict v = bounded(o, "a load");
@@ -460,8 +510,12 @@ verdict oracle_judge(oracle *o, const void *bytes, size_t count)
     v = compare_alone(o, image, bytes, count);
     if (v == ACCEPTED)
         v = walk_too(o, bytes, count);
+    given.at = (unsigned char *)(uintptr_t)bytes;
+    given.count = count;
+    o->given = &given;
     if (v == ACCEPTED)
         v = judge_accepted(o, image);
+    o->given = NULL;
     haul_image_free(&image);
     return v == ACCEPTED ? judge_grown(o, bytes, count, 1) : v;
 }

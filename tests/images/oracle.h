@@ -1,7 +1,8 @@
 /* The contract of images, as a judge: whatever the bytes were, an accepted image can be read and
  * written through its types, planned, packed, loaded again and freed; with its own types it is the
  * same graph. The same holds when its structs have grown since. Memory is bounded by the image's
- * size.
+ * size. If the library has written the image, and at most data in it has changed since, the graph
+ * is written with the same bytes.
  */
 #ifndef IMAGES_ORACLE_H
 #define IMAGES_ORACLE_H
@@ -21,7 +22,10 @@ typedef struct oracle {
     uint8_t *roles; /* of the first reading */
     size_t room;    /* of the reader, in bytes of a block */
     image_bytes once, twice;
-    char message[512]; /* what broke the contract */
+    image_bytes built;        /* the image of oracle_build, as the library has written it */
+    const image_bytes *given; /* the bytes that are judged; NULL: types have changed since */
+    unsigned long own;        /* accepted images in the library's own form */
+    char message[512];        /* what broke the contract */
 } oracle;
 
 typedef enum verdict { REFUSED, ACCEPTED, BROKEN } verdict;

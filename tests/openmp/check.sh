@@ -1,5 +1,9 @@
 #!/usr/bin/env bash
-# Proves that plain pragmas find what Haul keeps on the device: check.sh BUILD-FOLDER SCRATCH-FOLDER
+# Proves that plain pragmas find what Haul keeps on the device:
+#
+#   check.sh BUILD-FOLDER SCRATCH-FOLDER [offload]
+#
+# "offload": clang without an offload run time is a failure; else its part is skipped.
 #
 # clang compiles regions for this machine as a device of its own, with a table and a memory of its
 # own: association works without a GPU. gcc's run time finds no device here: the calls must say so.
@@ -54,6 +58,8 @@ if [ -f "$run_times/libomptarget.so" ]; then
     try "costs.c compiles for a device" "${offload[@]}" "${warnings[@]}" "$here/costs.c" \
         "${libraries[@]}" -o "$scratch/costs"
     try "it measures associations" with_clang costs host 1000
+elif [ "${3:-}" = offload ] && command -v clang >/dev/null; then
+    try "clang has an offload run time here (Debian: libomp-dev)" false
 else
     echo "SKIPPED clang has no offload run time here (Debian: libomp-dev)"
 fi
@@ -63,9 +69,11 @@ try "resident.c compiles with gcc" gcc -fopenmp -foffload=disable "${warnings[@]
 try "libgomp without a device is refused" "$scratch/resident-gcc" hostless
 try "haul/openmp.h compiles as C++" g++ -fopenmp -foffload=disable "${warnings[@]}" -fsyntax-only \
     -x c++ "$source/include/haul/openmp.h"
+try "haul/openacc.h compiles as C++" g++ -fopenacc -foffload=disable "${warnings[@]}" \
+    -fsyntax-only -x c++ "$source/include/haul/openacc.h"
 try "acc.c compiles with gcc" gcc -fopenacc -foffload=disable "${warnings[@]}" \
     "$here/acc.c" "${libraries[@]}" -o "$scratch/acc"
-try "OpenACC without a device is refused" "$scratch/acc"
+try "OpenACC without a device is refused; a played one finds what is mapped" "$scratch/acc"
 
 # skips MODEL EXAMPLE: an example says that it has no device.
 skips() {

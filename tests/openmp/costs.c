@@ -1,12 +1,17 @@
 /* The cost of making a graph known to OpenMP, beside the run time's own calls for the same bytes.
  *
- *     costs host|gpu MOST     CSV on standard output: microseconds, medians of 7 rounds, for graphs
- *                             of 100 objects, ten times as many, and so on up to MOST
+ *     costs host|gpu MOST     CSV on standard output: microseconds, medians of 12 rounds, for
+ *                             graphs of 100 objects, ten times as many, and so on up to MOST
  *
  * A list of nodes, each with an array of three doubles, all malloc'ed one by one. `own` is a loop
  * over an array of extents that calls omp_target_associate_ptr; `haul` is haul_openmp_associate,
- * which finds the extents. Both take turns. `arena` is haul_openmp_associate of as many nodes in an
- * arena. Exits with 1 if a call fails, or if the numbers of extents differ.
+ * which finds the extents; `watch` is haul_openmp_watch of an environment that has the same list,
+ * and the end of it. `arena` is haul_openmp_associate of as many nodes in an arena.
+ *
+ * The three take turns in all six orders, twice: the heap, as one leaves it, decides over a third
+ * of the next one's time.
+ *
+ * Exits with 1 if a call fails, or if the numbers of extents differ.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -18,7 +23,7 @@
 #include <haul/cuda.h>
 #include <haul/openmp.h>
 
-enum { ROUNDS = 7 };
+enum { ROUNDS = 12, OWN = 0, HAUL, WATCH, WAYS };
 
 typedef struct node {
     double value;
@@ -60,7 +65,7 @@ static int compare(const void *a, const void *b)
 static double median(double *times)
 {
     qsort(times, ROUNDS, sizeof *times, compare);
-    return times[ROUNDS / 2];
+    return (times[ROUNDS / 2 - 1] + times[ROUNDS / 2]) / 2;
 }
 
 /* ---- Lists, from malloc or from an arena. */
@@ -93,53 +98,59 @@ static void free_list(node *first)
     }
 }
 
-/* ---- The run time's own calls. */
+/* ---- The ways: each adds all ranges to the run time's table, and takes them out again. */
 
-typedef struct ranges {
-    haul_shipped_range *all;
+typedef struct graph {
+    haul_shipment *shipment;
+    haul_environment *environment;
+    haul_shipped_range *ranges;
     size_t count, room;
-} ranges;
+} graph;
 
 static int keep(void *user, const haul_shipped_range *range)
 {
-    ranges *r = user;
-    must("room for a range", r->count < r->room);
-    r->all[r->count++] = *range;
+    graph *g = user;
+    must("room for a range", g->count < g->room);
+    g->ranges[g->count++] = *range;
     return 0;
 }
 
-static double own_associate(const ranges *r)
+static void associate(graph *g, int way)
 {
-    const double begin = microseconds();
-    for (size_t i = 0; i < r->count; i++)
-        must("omp_target_associate_ptr", omp_target_associate_ptr(r->all[i].host, r->all[i].device,
-                                                                  r->all[i].bytes, 0, target) == 0);
-    return microseconds() - begin;
+    size_t i, count;
+    switch (way) {
+    case OWN:
+        for (i = 0; i < g->count; i++)
+            must("omp_target_associate_ptr",
+                 omp_target_associate_ptr(g->ranges[i].host, g->ranges[i].device,
+                                          g->ranges[i].bytes, 0, target) == 0);
+        break;
+    case HAUL:
+        must("haul_openmp_associate",
+             haul_openmp_associate(g->shipment, target, &count) == HAUL_OK);
+        must("as many extents", count == g->count);
+        break;
+    default:
+        must("haul_openmp_watch", haul_openmp_watch(g->environment, target) == HAUL_OK);
+    }
 }
 
-static double own_dissociate(const ranges *r)
+static void dissociate(graph *g, int way)
 {
-    const double begin = microseconds();
-    for (size_t i = 0; i < r->count; i++)
-        must("omp_target_disassociate_ptr",
-             omp_target_disassociate_ptr(r->all[i].host, target) == 0);
-    return microseconds() - begin;
-}
-
-/* ---- Haul's. */
-
-static double haul_associate(const haul_shipment *s, size_t *count)
-{
-    const double begin = microseconds();
-    must("haul_openmp_associate", haul_openmp_associate(s, target, count) == HAUL_OK);
-    return microseconds() - begin;
-}
-
-static double haul_dissociate(const haul_shipment *s)
-{
-    const double begin = microseconds();
-    must("haul_openmp_dissociate", haul_openmp_dissociate(s, target) == HAUL_OK);
-    return microseconds() - begin;
+    size_t i;
+    switch (way) {
+    case OWN:
+        for (i = 0; i < g->count; i++)
+            must("omp_target_disassociate_ptr",
+                 omp_target_disassociate_ptr(g->ranges[i].host, target) == 0);
+        break;
+    case HAUL:
+        must("haul_openmp_dissociate", haul_openmp_dissociate(g->shipment, target) == HAUL_OK);
+        break;
+    default:
+        must("end of the watch",
+             haul_environment_watch(g->environment, NULL, NULL, NULL) == HAUL_OK);
+    }
 }
 
 static double arena_associate(size_t length)
@@ -147,43 +158,63 @@ static double arena_associate(size_t length)
     haul_arena *arena = NULL;
     haul_shipment *s = NULL;
     size_t count = 0;
-    double time;
+    double begin, time;
     must("arena", haul_arena_create(context, NULL, &arena) == HAUL_OK);
     make_list(arena, length);
     must("ship of the arena",
          haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &s) == HAUL_OK);
-    time = haul_associate(s, &count);
+    begin = microseconds();
+    must("association of the arena", haul_openmp_associate(s, target, &count) == HAUL_OK);
+    time = microseconds() - begin;
     must("one range for an arena", count == 1);
-    haul_dissociate(s);
+    must("its end", haul_openmp_dissociate(s, target) == HAUL_OK);
     haul_shipment_free(&s);
     haul_arena_free(&arena);
     return time;
 }
 
+static int count_range(void *user, const haul_shipped_range *range)
+{
+    (void)range;
+    ++*(size_t *)user;
+    return 0;
+}
+
 static void measure(size_t length)
 {
-    double own[ROUNDS], haul[ROUNDS], own_back[ROUNDS], haul_back[ROUNDS], ship[ROUNDS];
+    double ship[ROUNDS], there[WAYS][ROUNDS], back[WAYS][ROUNDS], begin;
     node *const list = make_list(NULL, length);
-    ranges r = { malloc(2 * length * sizeof *r.all), 0, 2 * length };
-    haul_shipment *s = NULL;
-    size_t count;
-    must("memory", r.all != NULL);
+    graph g = { NULL, NULL, malloc(2 * length * sizeof *g.ranges), 0, 2 * length };
+    size_t present = 0;
+    must("memory", g.ranges != NULL);
+    must("environment", haul_environment_create(device, &g.environment) == HAUL_OK);
+    must("enter", haul_environment_enter(g.environment, list, node_type, 1, NULL, NULL) == HAUL_OK);
     for (int i = 0; i < ROUNDS; i++) {
-        const double begin = microseconds();
-        must("ship", haul_ship(device, list, node_type, 1, NULL, &s) == HAUL_OK);
+        begin = microseconds();
+        must("ship", haul_ship(device, list, node_type, 1, NULL, &g.shipment) == HAUL_OK);
         ship[i] = microseconds() - begin;
-        r.count = 0;
-        must("extents", haul_shipment_extents(s, keep, &r) == HAUL_OK);
-        own[i] = own_associate(&r);
-        own_back[i] = own_dissociate(&r);
-        haul[i] = haul_associate(s, &count);
-        must("as many extents", count == r.count);
-        haul_back[i] = haul_dissociate(s);
-        haul_shipment_free(&s);
+        g.count = 0;
+        must("extents", haul_shipment_extents(g.shipment, keep, &g) == HAUL_OK);
+        for (int turn = 0; turn < WAYS; turn++) {
+            const int way = (i + (i % 2 ? turn : 2 * turn)) % WAYS;
+            begin = microseconds();
+            associate(&g, way);
+            there[way][i] = microseconds() - begin;
+            begin = microseconds();
+            dissociate(&g, way);
+            back[way][i] = microseconds() - begin;
+        }
+        haul_shipment_free(&g.shipment);
     }
-    printf("%lu,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f\n", (unsigned long)r.count, median(ship), median(own),
-           median(haul), median(own_back), median(haul_back), arena_associate(length));
-    free(r.all);
+    must("count of the watch",
+         haul_environment_watch(g.environment, count_range, count_range, &present) == HAUL_OK &&
+             present == g.count);
+    printf("%lu,%.1f", (unsigned long)g.count, median(ship));
+    for (int way = 0; way < WAYS; way++)
+        printf(",%.1f,%.1f", median(there[way]), median(back[way]));
+    printf(",%.1f\n", arena_associate(length));
+    haul_environment_free(&g.environment);
+    free(g.ranges);
     free_list(list);
 }
 
@@ -197,7 +228,8 @@ int main(int argc, char **argv)
     must("device", (gpu ? haul_cuda_open(context, NULL, &device)
                         : haul_host_open(context, NULL, &device)) == HAUL_OK);
     must("a device of OpenMP", haul_openmp_has(target));
-    printf("objects,ship,own_associate,haul_associate,own_dissociate,haul_dissociate,arena\n");
+    printf("objects,ship,own_associate,own_dissociate,haul_associate,haul_dissociate,watch,"
+           "watch_end,arena\n");
     measure(10); /* the first use of everything; not a figure */
     for (size_t length = 50; 2 * length <= most; length *= 10)
         measure(length);

@@ -25,6 +25,7 @@ make_all() { # BUILD-FOLDER FOLDER
     for name in resident costs; do
         compile openmp "$name" "$here/$name.c"
     done
+    compile openacc acc "$here/acc.c"
     for example in list tree; do
         compile openmp "$example-openmp" "$source/examples/${example}_with_pragmas.c"
         compile openacc "$example-openacc" "$source/examples/${example}_with_pragmas.c"
@@ -45,6 +46,7 @@ run_all() { # FOLDER
     for way in gpu gpu-last gpu-thread; do
         try "regions find environments, shipments and arenas: $way" "$folder/resident" "$way"
     done
+    try "OpenACC finds environments, shipments and arenas, and refuses parts" "$folder/acc" gpu
     for name in list-openmp tree-openmp list-openacc tree-openacc; do
         try "$name runs on the GPU" "$folder/$name"
     done

@@ -237,6 +237,30 @@ static void try_mapped(node *root)
     haul_environment_free(&e);
 }
 
+/* What is declared for the device is the run time's, too, from the device's first use on. */
+#pragma omp declare target
+static double declared[5];
+#pragma omp end declare target
+
+static void try_declared(node *root)
+{
+    haul_environment *e;
+    double *const own = root[9].values;
+    memcpy(declared, own, sizeof declared);
+#pragma omp target update to(declared) device(target)
+    root[9].values = declared;
+    must("create", haul_environment_create(device, &e));
+    must("watch", haul_openmp_watch(e, target));
+    must("enter", haul_environment_enter(e, root, node_type, NODES, NULL, NULL));
+    claim("an array that is declared for the device is not sent",
+          !haul_environment_device_pointer(e, declared));
+    environment_root = root;
+    claim("a region finds it by a pointer of the tree", runs_right(root, bring_environment, e));
+    haul_environment_free(&e);
+    claim("and it stays", is_told(declared));
+    root[9].values = own;
+}
+
 /* Of a call that fails nothing stays. */
 static void try_failures(node *root)
 {
@@ -277,21 +301,53 @@ static void try_shipment(node *root)
     haul_shipment_free(&s);
 }
 
-static void try_arena(void)
+/* One node of an arena, in a region, by the host's pointer. A mirrored arena has one address for
+ * both sides: it is associated with itself. */
+static void add_there(void *argument)
 {
+    region *r = argument;
+    node *one = r->root;
+    int was_initial = 1;
+#pragma omp target map(from : was_initial) device(target)
+    {
+        was_initial = omp_is_initial_device();
+        one->sum = one->count + (long)one->values[0];
+    }
+    r->was_initial = was_initial;
+}
+
+static void try_arena(int mirrored)
+{
+    haul_arena_options options;
     haul_arena *arena;
     haul_shipment *s;
-    node *root;
+    region r = { NULL, 1 };
     size_t count;
-    must("arena", haul_arena_create(context, NULL, &arena));
-    root = haul_arena_new(arena, node_type, 1);
-    root->values = haul_arena_bytes(arena, sizeof(double), sizeof(double));
-    root->count = 1;
+    memset(&options, 0, sizeof options);
+    options.device = mirrored ? device : NULL;
+    options.mirrored = mirrored;
+    options.reserve_bytes = BYTES;
+    must("arena", haul_arena_create(context, &options, &arena));
+    r.root = haul_arena_new(arena, node_type, 1);
+    r.root->values = haul_arena_bytes(arena, sizeof(double), sizeof(double));
+    r.root->values[0] = 41;
+    r.root->count = 1;
     must("ship", haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &s));
     must("associate", haul_openmp_associate(s, target, &count));
-    claim("an arena is one association", count == 1 && is_told(root) && is_told(root->values));
+    claim(mirrored ? "a mirrored arena is associated with itself" : "an arena is one association",
+          count == 1 && is_told(r.root) && is_told(r.root->values) &&
+              (haul_device_pointer(s, r.root) == (void *)r.root) == mirrored);
+    r.root->sum = 0;
+    if (on_gpu)
+        add_there(&r);
+    else
+        must("launch", haul_host_launch(device, add_there, &r));
+    claim("a region finds what it holds by host pointers, and the host's is as it was",
+          !r.was_initial && r.root->sum == 0);
+    must("update", haul_unmarshal(s));
+    claim("its result comes back", r.root->sum == 42);
     must("dissociate", haul_openmp_dissociate(s, target));
-    claim("and then none", !is_told(root));
+    claim("and then nothing is associated", !is_told(r.root));
     haul_shipment_free(&s);
     haul_arena_free(&arena);
 }
@@ -348,9 +404,11 @@ int main(int argc, char **argv)
         try_environment(root);
         try_refusal(root);
         try_mapped(root);
+        try_declared(root);
         try_failures(root);
         try_shipment(root);
-        try_arena();
+        try_arena(0);
+        try_arena(1);
     }
     haul_device_close(&device);
     HAUL_FORGET(structs);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "must.h"
+#include "support/written.h"
 
 typedef struct image_bytes {
     unsigned char *at;
@@ -16,6 +17,7 @@ typedef struct image_bytes {
 static haul_status put_bytes(void *user, const void *data, size_t count)
 {
     image_bytes *b = user;
+    check_written(data, count);
     if (b->count + count > b->capacity) {
         b->capacity = 2 * (b->count + count);
         b->at = must(realloc(b->at, b->capacity));
@@ -245,6 +247,8 @@ static int is_written_alike(trial *t, const image_bytes *bytes)
         good = trial_fail(t, "image of a plan, %s: it has other bytes", haul_status_name(status));
     exact.at = must(malloc(bytes->count));
     status = haul_image_to_bytes(t->context, source, NULL, exact.at, bytes->count, &exact.count);
+    if (status == HAUL_OK)
+        check_written(exact.at, exact.count);
     if (status != HAUL_OK || !is_equal(bytes, &exact))
         good = trial_fail(t, "image in memory, %s: it has other bytes", haul_status_name(status));
     status = haul_image_to_bytes(t->context, source, NULL, exact.at, bytes->count - 1, &needed);

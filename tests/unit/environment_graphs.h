@@ -108,6 +108,15 @@ static inline void finish(void)
     haul_device_close(&device);
 }
 
+/* The end of an operation that fails at each event. */
+static inline void end_faults(void *user)
+{
+    (void)user;
+    haul_environment_free(&env);
+    haul_type_free(&part_type);
+    haul_device_close(&device);
+}
+
 static inline part *there(const void *at)
 {
     return haul_environment_device_pointer(env, at);

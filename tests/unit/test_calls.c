@@ -22,6 +22,7 @@
 #include "support/short_forms.h"
 #include "support/types.h"
 #include "support/world.h"
+#include "support/written.h"
 #include "haul/experimental.h"
 
 typedef struct node {
@@ -471,6 +472,7 @@ CALL(ranges, haul_shipment_ranges(the.shipment, pass, NULL))
 static haul_status keep_image(void *user, const void *data, size_t bytes)
 {
     (void)user;
+    check_written(data, bytes);
     if (bytes > sizeof the.image - the.image_bytes)
         return HAUL_ERROR_FILE;
     memcpy(the.image + the.image_bytes, data, bytes);

@@ -9,6 +9,7 @@
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
+#include "support/written.h"
 
 typedef struct body {
     double *x, *v;
@@ -416,7 +417,7 @@ TEST(chain_ship, objects_on_the_way_can_be_targets_too_and_return_with_their_poi
 {
     world_open();
     the.chain[0] = chain_of("in.body");
-    the.chain[1] = chain_of("in.body.x");
+    the.chain[1] = chain_of("in.body -> x");
     the.chain[2] = chain_of("count");
     ship(3);
     set_there(the.chain[1], 4, 44);
@@ -735,6 +736,7 @@ typedef struct bytes {
 static haul_status keep(void *user, const void *data, size_t count)
 {
     bytes *to = user;
+    check_written(data, count);
     CHECK(count <= sizeof to->at - to->count);
     memcpy(to->at + to->count, data, count);
     to->count += count;

@@ -25,14 +25,6 @@ static void prepare(void *user, fault_plan *plan)
     before = info();
 }
 
-static void end(void *user)
-{
-    (void)user;
-    haul_environment_free(&env);
-    haul_type_free(&part_type);
-    haul_device_close(&device);
-}
-
 static haul_status enter_second(void *user)
 {
     (void)user;
@@ -63,7 +55,7 @@ TEST(environment_faults, an_enter_survives_every_fault)
                                   .run = enter_second,
                                   .check = check_entered,
                                   .undo = leave_second,
-                                  .finish = end,
+                                  .finish = end_faults,
                                   .keeps = 1 };
     CHECK(fault_everywhere(&operation) > 20);
 }
@@ -104,7 +96,7 @@ TEST(environment_faults, an_exit_survives_every_fault)
                                   .run = exit_second,
                                   .check = check_left,
                                   .undo = enter_again,
-                                  .finish = end,
+                                  .finish = end_faults,
                                   .keeps = 1 };
     CHECK(fault_everywhere(&operation) > 5);
 }
@@ -152,7 +144,7 @@ TEST(environment_faults, an_exit_detaches_all_pointers_or_none)
                                   .run = exit_second,
                                   .check = check_pointers_left,
                                   .undo = enter_two,
-                                  .finish = end,
+                                  .finish = end_faults,
                                   .keeps = 1 };
     CHECK(fault_everywhere(&operation) > 5);
 }
@@ -179,7 +171,7 @@ static haul_status whole_life(void *user)
 TEST(environment_faults, a_life_survives_every_fault_and_leaves_nothing_behind)
 {
     fault_operation operation = {
-        .name = "life", .prepare = prepare, .run = whole_life, .finish = end, .keeps = 1
+        .name = "life", .prepare = prepare, .run = whole_life, .finish = end_faults, .keeps = 1
     };
     CHECK(fault_everywhere(&operation) > 25);
 }

@@ -1,8 +1,9 @@
 /* Random programs of enters, exits, updates, host writes and kernels, against a simple model.
  *
  * The model knows groups as sets of objects. It walks the host's pointers from a root, and stops at
- * what is present. After each step, presence, counts, and every byte on the device and on the host
- * are compared with it.
+ * what is present. Once the root that a group was found from has left, it marks what others lead to
+ * in the group, and lets the rest leave. After each step, presence, counts, and every byte on the
+ * device and on the host are compared with it.
  *
  * Some programs make asynchronous calls, on streams of a device that does its work as late as it
  * may. Their comparisons come after each call that waits, and after haul_environment_wait.
@@ -23,11 +24,15 @@ typedef struct model {
     int group[OBJECTS]; /* NOBODY: absent */
     /* of each group */
     int leads[OBJECTS][OBJECTS]; /* [g][h]: g leads into h */
+    int stops[OBJECTS][OBJECTS]; /* [g][i]: the walk of g stopped at object i of another group */
     int is_live[OBJECTS];
-    int home[PARTS]; /* of an entered root: its group */
+    int maker[OBJECTS]; /* the root that it was found from, while that is held; else NOBODY */
+    int home[PARTS];    /* of an entered root: its group */
     unsigned dynamic[PARTS], structured[PARTS];
     unsigned attached[2][PARTS]; /* how often `a` and `b` of each were attached by a call */
-    int is_shallow[PARTS];       /* its `b` was left out when it was entered */
+    int is_attached[PARTS][3];   /* an enter or a call has made the pointer lead where it does */
+    void *old[PARTS][3];      /* a pointer's value, if its target has left and it is not detached */
+    int is_shallow[PARTS];    /* its `b` was left out when it was entered */
     store copy;               /* what the device holds, with the host's addresses in its pointers */
     store expected;           /* on the host */
     unsigned serial[OBJECTS]; /* of each group: none has had it before */
@@ -37,7 +42,7 @@ typedef struct model {
 typedef struct result {
     store contents;
     int has[OBJECTS];
-    unsigned serials[OBJECTS];
+    unsigned serials[2 * OBJECTS];
     int count; /* of serials */
 } result;
 
@@ -63,6 +68,13 @@ static int number_of(const void *at)
     if (byte >= (const char *)host.parts && byte < (const char *)(host.parts + PARTS))
         return (int)((const part *)at - host.parts);
     return PARTS + (int)((byte - (const char *)host.arrays) / (ptrdiff_t)sizeof host.arrays[0]);
+}
+
+/* A pointer of a part: `a`, `b`, `data`. */
+static void **pointer_of(store *from, int i, int which)
+{
+    part *p = &from->parts[i];
+    return which == 0 ? (void **)&p->a : which == 1 ? (void **)&p->b : (void **)&p->data;
 }
 
 static int targets_of(const store *from, int object, int is_shallow, const void *targets[3])
@@ -96,21 +108,22 @@ static int free_group(void)
     return g;
 }
 
+static void attach_pointer(int part, int which, void *target)
+{
+    *pointer_of(&m.copy, part, which) = target;
+    m.is_attached[part][which] = 1;
+    m.old[part][which] = NULL;
+}
+
 /* The pointers of a present part that lead into the group. */
 static void attach(int object, int g)
 {
-    part *p;
-    const part *now;
-    if (object >= PARTS)
-        return;
-    p = &m.copy.parts[object];
-    now = &host.parts[object];
-    if (now->a && m.group[number_of(now->a)] == g)
-        p->a = now->a;
-    if (now->b && !m.is_shallow[object] && m.group[number_of(now->b)] == g)
-        p->b = now->b;
-    if (m.group[number_of(now->data)] == g)
-        p->data = now->data;
+    int which;
+    for (which = 0; which < 3 && object < PARTS; which++) {
+        void *const now = *pointer_of(&host, object, which);
+        if (now && m.group[number_of(now)] == g && !(which == 1 && m.is_shallow[object]))
+            attach_pointer(object, which, now);
+    }
 }
 
 static void take_object(int object, int is_shallow)
@@ -119,18 +132,22 @@ static void take_object(int object, int is_shallow)
     if (object >= PARTS)
         return;
     m.is_shallow[object] = is_shallow;
+    memset(m.is_attached[object], 0, sizeof m.is_attached[object]);
+    memset(m.old[object], 0, sizeof m.old[object]);
     if (is_shallow)
         m.copy.parts[object].b = NULL;
 }
 
 static void model_enter(int root, int is_shallow)
 {
-    int g, todo[OBJECTS], count = 0, done, k, stops[OBJECTS] = { 0 };
+    int g, todo[OBJECTS], count = 0, done, k;
     const void *targets[3];
     if (m.group[root] == NOBODY) {
         g = free_group();
         memset(m.leads[g], 0, sizeof m.leads[g]);
+        memset(m.stops[g], 0, sizeof m.stops[g]);
         m.is_live[g] = 1;
+        m.maker[g] = root;
         m.serial[g] = ++serials;
         todo[count++] = root;
         m.group[root] = g;
@@ -142,13 +159,12 @@ static void model_enter(int root, int is_shallow)
                     m.group[next] = g;
                     todo[count++] = next;
                 } else if (m.group[next] != g) {
-                    m.leads[g][m.group[next]] = 1;
-                    stops[next] = 1;
+                    m.leads[g][m.group[next]] = m.stops[g][next] = 1;
                 }
             }
         }
         for (k = 0; k < OBJECTS; k++)
-            if (stops[k])
+            if (m.stops[g][k])
                 attach(k, g);
     }
     m.home[root] = m.group[root];
@@ -168,17 +184,24 @@ static int is_held(int g)
     return 0;
 }
 
-/* Pointers of what stays are null if a group that leaves was their target by an attachment. */
-static void detach(int object, const store *was)
+/* Where the objects are on the device, as the last check of presence has found them. */
+static void *places[OBJECTS];
+
+/* Pointers of a part that stays, whose targets have left: they are null if an attachment led them
+ * there; else they keep their values. */
+static void detach(int i)
 {
-    part *p = &m.copy.parts[object];
-    (void)was;
-    if (p->a && m.group[number_of(p->a)] == NOBODY)
-        p->a = NULL;
-    if (p->b && m.group[number_of(p->b)] == NOBODY)
-        p->b = NULL;
-    if (p->data && m.group[number_of(p->data)] == NOBODY)
-        p->data = NULL;
+    int which;
+    for (which = 0; which < 3; which++) {
+        void **const p = pointer_of(&m.copy, i, which);
+        if (!*p || m.old[i][which] || m.group[number_of(*p)] != NOBODY)
+            continue;
+        if (m.is_attached[i][which])
+            *p = NULL;
+        else
+            m.old[i][which] = places[number_of(*p)];
+        m.is_attached[i][which] = 0;
+    }
 }
 
 static void write_back(const store *from, int object)
@@ -222,6 +245,17 @@ static void write_results_of_left(void)
     write_results(count);
 }
 
+/* Those up to the last one of a group. */
+static void write_results_of(unsigned serial)
+{
+    int i, k, count = 0;
+    for (i = 0; i < result_count; i++)
+        for (k = 0; k < results[i].count; k++)
+            if (results[i].serials[k] == serial)
+                count = i + 1;
+    write_results(count);
+}
+
 /* The result of a step: of a call that waits, it is written at the end of the step. */
 static result *new_result(void)
 {
@@ -231,31 +265,134 @@ static result *new_result(void)
     return r;
 }
 
-/* `only`: the one part whose value comes back; NOBODY: all that leaves does. */
-static void model_let_go(int copyout, int only)
+/* The objects that leave with an exit. `only`: the one part whose value comes back; NOBODY: all. */
+typedef struct leaving {
+    result r;
+    int only;
+    int is_affected[OBJECTS]; /* groups that have lost a hold */
+} leaving;
+
+static void let_object_go(leaving *l, int i)
 {
-    int g, i, has_more = 1;
-    result *r = copyout ? new_result() : NULL;
-    while (has_more) {
-        has_more = 0;
-        for (g = 0; g < OBJECTS; g++) {
-            if (!m.is_live[g] || is_held(g))
+    l->r.has[i] = l->only == NOBODY || l->only == i;
+    m.group[i] = NOBODY;
+}
+
+/* Another group has lost those of this one. */
+static void affect(leaving *l, const int *leads)
+{
+    int h;
+    for (h = 0; h < OBJECTS; h++)
+        l->is_affected[h] |= leads[h];
+}
+
+static void let_groups_go(leaving *l)
+{
+    int g, i;
+    for (g = 0; g < OBJECTS; g++) {
+        if (!m.is_live[g] || is_held(g))
+            continue;
+        m.is_live[g] = 0;
+        l->r.serials[l->r.count++] = m.serial[g];
+        for (i = 0; i < OBJECTS; i++)
+            if (m.group[i] == g)
+                let_object_go(l, i);
+        affect(l, m.leads[g]);
+        g = -1; /* again: others may be held no more */
+    }
+}
+
+/* Marks what is led to in a group, and answers how many of its objects are not. */
+static int mark(int g, int *is_marked)
+{
+    int todo[OBJECTS], count = 0, i, h, k, left = 0;
+    const void *targets[3];
+    memset(is_marked, 0, OBJECTS * sizeof *is_marked);
+    for (i = 0; i < OBJECTS; i++) {
+        is_marked[i] = i < PARTS && m.home[i] == g && (m.dynamic[i] || m.structured[i]);
+        for (h = 0; h < OBJECTS; h++)
+            is_marked[i] |= m.is_live[h] && m.group[i] == g && m.stops[h][i];
+        if (is_marked[i])
+            todo[count++] = i;
+    }
+    while (count > 0) {
+        const int object = todo[--count];
+        const int is_shallow = object < PARTS && m.is_shallow[object];
+        for (k = targets_of(&host, object, is_shallow, targets); k-- > 0;) {
+            const int next = number_of(targets[k]);
+            if (m.group[next] != g || is_marked[next])
                 continue;
-            has_more = 1;
-            m.is_live[g] = 0;
-            if (r)
-                r->serials[r->count++] = m.serial[g];
-            for (i = 0; i < OBJECTS; i++)
-                if (m.group[i] == g) {
-                    if (r)
-                        r->has[i] = only == NOBODY || only == i;
-                    m.group[i] = NOBODY;
-                }
+            is_marked[next] = 1;
+            todo[count++] = next;
         }
     }
-    for (i = 0; i < PARTS; i++)
-        if (m.group[i] != NOBODY)
-            detach(i, &host);
+    for (i = 0; i < OBJECTS; i++)
+        left += m.group[i] == g && !is_marked[i];
+    return left;
+}
+
+/* Of a group whose first root has left, what nothing leads to leaves. */
+static void cut(leaving *l, int g)
+{
+    int is_marked[OBJECTS], was_led[OBJECTS], i, k;
+    const void *targets[3];
+    if (mark(g, is_marked) == 0)
+        return;
+    write_results_of(m.serial[g]);
+    l->r.serials[l->r.count++] = ++serials;
+    memcpy(was_led, m.leads[g], sizeof was_led);
+    memset(m.leads[g], 0, sizeof m.leads[g]);
+    memset(m.stops[g], 0, sizeof m.stops[g]);
+    for (i = 0; i < OBJECTS; i++) {
+        if (m.group[i] != g)
+            continue;
+        if (!is_marked[i]) {
+            let_object_go(l, i);
+            continue;
+        }
+        for (k = targets_of(&host, i, i < PARTS && m.is_shallow[i], targets); k-- > 0;) {
+            const int next = number_of(targets[k]), h = m.group[next];
+            if (h != NOBODY && was_led[h])
+                m.leads[g][h] = m.stops[g][next] = 1;
+        }
+    }
+    affect(l, was_led);
+}
+
+static int youngest_affected(const leaving *l)
+{
+    int g, youngest = NOBODY;
+    for (g = 0; g < OBJECTS; g++)
+        if (l->is_affected[g] && m.is_live[g] && m.maker[g] == NOBODY &&
+            (youngest == NOBODY || m.serial[g] > m.serial[youngest]))
+            youngest = g;
+    return youngest;
+}
+
+static void model_let_go(int root, int copyout, int only)
+{
+    const int home = m.home[root];
+    leaving l;
+    int g;
+    memset(&l, 0, sizeof l);
+    l.only = only;
+    if (m.dynamic[root] || m.structured[root])
+        return;
+    if (m.maker[home] == root)
+        m.maker[home] = NOBODY;
+    l.is_affected[home] = 1;
+    l.r.contents = m.copy;
+    let_groups_go(&l);
+    while ((g = youngest_affected(&l)) != NOBODY) {
+        l.is_affected[g] = 0;
+        cut(&l, g);
+        let_groups_go(&l);
+    }
+    if (copyout)
+        results[result_count++] = l.r;
+    for (g = 0; g < PARTS; g++)
+        if (m.group[g] != NOBODY)
+            detach(g);
 }
 
 /* ---- Steps. */
@@ -292,7 +429,7 @@ static void step_exit(void)
     if (expected != HAUL_OK)
         return;
     *count = how.finalize && !how.structured ? 0 : *count - 1;
-    model_let_go(how.copyout, how.policy ? root : NOBODY);
+    model_let_go(root, how.copyout, how.policy ? root : NOBODY);
 }
 
 static part *anyone(void)
@@ -365,32 +502,26 @@ static void step_update(void)
     }
 }
 
-/* The pointers that calls attach: `a` of a part, or its `b`. */
-static part **pointer_of(store *from, int which, int i)
-{
-    return which ? &from->parts[i].b : &from->parts[i].a;
-}
-
 /* What stands in an object that leaves, or leads to one, is attached no more. */
 static void forget_attached(void)
 {
     int which, i;
     for (which = 0; which < 2; which++)
         for (i = 0; i < PARTS; i++)
-            if (m.group[i] == NOBODY || !*pointer_of(&m.copy, which, i))
+            if (m.group[i] == NOBODY || !m.is_attached[i][which])
                 m.attached[which][i] = 0;
 }
 
 static void step_attach(void)
 {
     const int i = pick(PARTS), which = pick(2), may = m.group[i] != NOBODY;
-    part **const pointer = pointer_of(&host, which, i), *const target = *pointer;
+    void **const pointer = pointer_of(&host, i, which), *const target = *pointer;
     const int is_there = target && m.group[number_of(target)] != NOBODY;
     unsigned *const count = &m.attached[which][i];
     CHECK_STATUS(haul_environment_attach(env, pointer),
                  may && (*count || is_there) ? HAUL_OK : HAUL_ERROR_ARGUMENT);
     if (may && !*count && is_there)
-        *pointer_of(&m.copy, which, i) = target;
+        attach_pointer(i, which, target);
     if (may && (*count || is_there))
         ++*count;
 }
@@ -399,10 +530,12 @@ static void step_detach(void)
 {
     const int i = pick(PARTS), which = pick(2);
     unsigned *const count = &m.attached[which][i];
-    CHECK_STATUS(haul_environment_detach(env, pointer_of(&host, which, i)),
+    CHECK_STATUS(haul_environment_detach(env, pointer_of(&host, i, which)),
                  *count ? HAUL_OK : HAUL_ERROR_ARGUMENT);
-    if (*count && --*count == 0)
-        *pointer_of(&m.copy, which, i) = NULL;
+    if (*count && --*count == 0) {
+        attach_pointer(i, which, NULL);
+        m.is_attached[i][which] = 0;
+    }
 }
 
 /* ---- Comparison. */
@@ -427,13 +560,11 @@ static void compare_there(void *argument)
             c->wrong = 1 + PARTS + i;
 }
 
-/* Where the objects are on the device, as the last check of presence has found them. */
-static void *places[OBJECTS];
-
-/* The device address of the beginning of an object. */
-static void *address_there(const void *at)
+/* The value of a pointer there. */
+static void *value_there(int i, int which)
 {
-    return at ? places[number_of(at)] : NULL;
+    void *const at = *pointer_of(&m.copy, i, which);
+    return m.old[i][which] ? m.old[i][which] : at ? places[number_of(at)] : NULL;
 }
 
 static void check_device(void)
@@ -444,16 +575,16 @@ static void check_device(void)
     for (i = 0; i < PARTS; i++) {
         if (m.group[i] == NOBODY)
             continue;
-        c.parts[i] = address_there(&host.parts[i]);
+        c.parts[i] = places[i];
         c.expected[i] = m.copy.parts[i];
-        c.expected[i].a = address_there(m.copy.parts[i].a);
-        c.expected[i].b = address_there(m.copy.parts[i].b);
-        c.expected[i].data = address_there(m.copy.parts[i].data);
+        c.expected[i].a = value_there(i, 0);
+        c.expected[i].b = value_there(i, 1);
+        c.expected[i].data = value_there(i, 2);
     }
     for (i = 0; i < ARRAYS; i++) {
         if (m.group[PARTS + i] == NOBODY)
             continue;
-        c.arrays[i] = address_there(host.arrays[i]);
+        c.arrays[i] = places[PARTS + i];
         memcpy(c.values[i], m.copy.arrays[i], sizeof c.values[i]);
     }
     CHECK_STATUS(haul_host_launch(device, compare_there, &c), HAUL_OK);

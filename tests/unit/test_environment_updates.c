@@ -231,7 +231,9 @@ TEST(environment_updates, a_wrong_part_is_refused_before_anything_crosses)
         { { .bytes = 41 }, 1, "reach out of type part" },
         { { .host = &P[1], .bytes = 8 }, 1, "is not on the device" },
     };
+    const haul_struct plain = { .name = "open", .bytes = 8 };
     haul_environment_info before;
+    haul_type *open;
     size_t i;
     start();
     enter_two_groups();
@@ -252,6 +254,11 @@ TEST(environment_updates, a_wrong_part_is_refused_before_anything_crosses)
     leave(&P[0]);
     CHECK_STATUS(haul_environment_update(env, parts, 1, HAUL_TO_HOST, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(context)->text, "no object of type part is on the device");
+    CHECK_STATUS(haul_type_create(context, &plain, &open), HAUL_OK);
+    parts[0].type = open;
+    CHECK_STATUS(haul_environment_update(env, parts, 1, HAUL_TO_HOST, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "is not committed");
+    haul_type_free(&open);
     finish();
 }
 

@@ -177,6 +177,7 @@ TEST(extents, end_where_the_visitor_says)
     CHECK_STATUS(haul_shipment_extents(shipment, note, &some), HAUL_ERROR_CANCELLED);
     CHECK_EQ(some.count, 1);
     CHECK_HAS(haul_context_error(context)->text, "visitor");
+    CHECK_HAS(haul_context_error(context)->text, "40 bytes at 0x"); /* five */
     CHECK_STATUS(haul_shipment_extents(shipment, NULL, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(context)->text, "the visitor is NULL");
     haul_shipment_free(&shipment);

@@ -541,6 +541,67 @@ TEST(hints, pass_owners_by_and_still_take_what_borrows_from_them)
     free(u.big);
 }
 
+typedef struct stall {
+    int32_t has_big, kind;
+    int64_t *big;
+    void *any; /* a user or an item */
+} stall;
+
+/* Bytes that one hint names, in a shipment of the stall: of a plan that was made before, and of
+ * one that was made for the hints. */
+static void check_stall(haul_device *device, stall *s, haul_type *type, const haul_type *hinted)
+{
+    const haul_place_hint hint = { .type = hinted, .place = HAUL_PLACE_HOST, .field = "big" };
+    const haul_ship_options options = { .hints = &hint, .hint_count = 1 };
+    haul_shipment_info info;
+    haul_shipment *shipment;
+    haul_plan *plan;
+    CHECK_STATUS(haul_plan_create(context, haul_from_object(s, type), NULL, &plan), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_plan(plan), &options, NULL, &shipment), HAUL_OK);
+    haul_shipment_get_info(shipment, &info);
+    CHECK(info.host_bytes > WIDE);
+    haul_shipment_free(&shipment);
+    haul_plan_free(&plan);
+    CHECK_STATUS(haul_ship(device, s, type, 1, &options, &shipment), HAUL_OK);
+    haul_shipment_get_info(shipment, &info);
+    CHECK(info.host_bytes > WIDE);
+    haul_shipment_free(&shipment);
+}
+
+TEST(hints, name_fields_with_rules_and_what_lies_behind_them)
+{
+    static item one;
+    int64_t *big = calloc(WIDE, sizeof *big);
+    user u = { big, NULL };
+    stall s = { 1, 2, big, &one };
+    haul_type *stall_type;
+    const haul_case cases[] = { { .value = 1, .type = &user_type },
+                                { .value = 2, .type = &item_type } };
+    const haul_field fields[] = {
+        HAUL_ARRAY(stall, big, HAUL_FIXED(WIDE), .when = HAUL_EQUALS(stall, has_big, 1)),
+        HAUL_ADDRESS(stall, any, .type_switch = HAUL_SWITCH(stall, kind, cases)),
+    };
+    haul_device *device;
+    CHECK(big != NULL);
+    item_type = TYPE_NEW(item, item_fields);
+    user_type = TYPE_NEW(user, user_fields);
+    stall_type = TYPE_NEW(stall, fields);
+    CHECK_STATUS(haul_type_commit(stall_type), HAUL_OK);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_host_open(context, NULL, &device), HAUL_OK);
+    check_stall(device, &s, stall_type, stall_type);
+    s.has_big = 0;
+    s.kind = 1;
+    s.any = &u;
+    check_stall(device, &s, stall_type, user_type);
+    haul_device_close(&device);
+    haul_context_free(&context);
+    haul_type_free(&stall_type);
+    haul_type_free(&user_type);
+    haul_type_free(&item_type);
+    free(big);
+}
+
 /* On 32 bits, eight bytes for each of so many pages and hints are more than there can be. */
 TEST(hints, may_be_more_than_an_address_space_has_room_for)
 {

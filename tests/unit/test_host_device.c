@@ -335,6 +335,59 @@ TEST(host_device, D9_copies_outside_of_device_memory_are_errors_with_words)
     close_host(&h);
 }
 
+TEST(host_device, D9_bytes_outside_of_device_memory_are_not_cleared)
+{
+    host h;
+    haul_address address;
+    open_host(&h);
+    address = allocate(&h, 100, 16);
+    CHECK_STATUS(h.table->clear(h.state, address, 100), HAUL_OK);
+    CHECK_STATUS(h.table->clear(h.state, address, 101), HAUL_ERROR_DEVICE);
+    CHECK_HAS(h.table->message(h.state), "clear");
+    CHECK_STATUS(h.table->clear(h.state, 0, 1), HAUL_ERROR_DEVICE);
+    close_host(&h);
+}
+
+/* Two strips: the first one is right, and the second one lacks its place on the device or in the
+ * buffer. Then the first one stays, too. */
+TEST(host_device, D9_strips_without_a_place_are_errors_and_move_nothing)
+{
+    static const haul_strip wrong[] = {
+        { .first = 100, .stride = 8, .count = 2, .bytes = 8 },              /* device */
+        { .first = 0, .stride = UINT64_MAX / 2, .count = 2, .bytes = 8 },   /* both wrap */
+        { .first = 0, .stride = 8, .packed = 60, .count = 1, .bytes = 8 },  /* buffer */
+        { .first = 0, .stride = 8, .packed = 65, .count = 1, .bytes = 1 },  /* buffer */
+        { .first = 0, .stride = 8, .count = 0, .bytes = 8 },                /* no runs */
+        { .first = 0, .stride = 8, .count = HAUL_STRIP_BYTES, .bytes = 8 }, /* too many */
+    };
+    unsigned char buffer[64], before[64];
+    haul_strip strips[2] = { { .stride = 8, .count = 2, .bytes = 8 } };
+    host h;
+    haul_address address;
+    size_t i;
+    open_host(&h);
+    address = allocate(&h, 100, 16);
+    CHECK_STATUS(h.table->clear(h.state, address, 100), HAUL_OK);
+    memset(buffer, 7, sizeof buffer);
+    memcpy(before, buffer, sizeof buffer);
+    strips[0].first = address;
+    for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        strips[1] = wrong[i];
+        strips[1].first += address;
+        CHECK_STATUS(h.table->gather_strips(h.state, buffer, sizeof buffer, strips, 2),
+                     HAUL_ERROR_DEVICE);
+        CHECK_HAS(h.table->message(h.state), "gather_strips");
+        CHECK_BYTES(buffer, before, sizeof buffer);
+        CHECK_STATUS(h.table->scatter_strips(h.state, strips, 2, buffer, sizeof buffer),
+                     HAUL_ERROR_DEVICE);
+        CHECK_HAS(h.table->message(h.state), "scatter_strips");
+    }
+    CHECK_STATUS(h.table->gather_strips(h.state, buffer, sizeof buffer, strips, 1), HAUL_OK);
+    CHECK_EQ(buffer[0] | buffer[15], 0);
+    CHECK_EQ(buffer[16], 7);
+    close_host(&h);
+}
+
 TEST(host_device, D9_relocations_outside_of_device_memory_are_errors_and_patch_nothing)
 {
     uint64_t words[40] = { 0 }, got[40];

@@ -174,7 +174,8 @@ static void add_values(void *first)
         f->data[i] += 1;
 }
 
-TEST(image_block, an_image_becomes_a_part_of_an_arena_that_is_shipped_as_it_lies_and_grows)
+/* `before`: granules of the arena that lie before the image. */
+static void check_part_of_arena(size_t before)
 {
     graph g;
     haul_arena *arena;
@@ -185,7 +186,7 @@ TEST(image_block, an_image_becomes_a_part_of_an_arena_that_is_shipped_as_it_lies
     graph_open(&g, 5);
     CHECK_STATUS(haul_arena_create(g.context, NULL, &arena), HAUL_OK);
     CHECK_STATUS(haul_host_open(g.context, NULL, &device), HAUL_OK);
-    CHECK(haul_arena_bytes(arena, 37 * HAUL_ARENA_GRANULE, 0) != NULL);
+    CHECK(haul_arena_bytes(arena, before * HAUL_ARENA_GRANULE, 0) != NULL);
     CHECK_STATUS(load_into_arena(&g, arena, &image), HAUL_OK);
     CHECK(haul_arena_contains(arena, haul_image_memory(image, NULL)));
     first = root_of(image);
@@ -205,6 +206,14 @@ TEST(image_block, an_image_becomes_a_part_of_an_arena_that_is_shipped_as_it_lies
     haul_device_close(&device);
     haul_arena_free(&arena);
     graph_close(&g);
+}
+
+/* Its pointers' bits are those of the arena, at any place in a word of bits. */
+TEST(image_block, an_image_becomes_a_part_of_an_arena_that_is_shipped_as_it_lies_and_grows)
+{
+    size_t before;
+    for (before = 1; before < 64; before += 4)
+        check_part_of_arena(before);
 }
 
 TEST(image_block, an_image_that_is_refused_leaves_an_arena_as_it_was)
@@ -257,6 +266,61 @@ TEST(image_block, an_arena_that_cannot_take_an_image_is_told)
                  HAUL_ERROR_ARGUMENT);
     CHECK_HAS(error_of(&g), "both are given");
     HAUL_FORGET(part_structs);
+    haul_arena_free(&arena);
+    graph_close(&g);
+}
+
+#pragma pack(push, 1)
+typedef struct odd {
+    node *to;
+    char more;
+} odd;
+
+typedef struct shifted {
+    uint16_t number;
+    node *to;
+    uint16_t more[3];
+} shifted;
+#pragma pack(pop)
+
+static void check_no_type_of_arenas(const graph *g, haul_arena *arena, haul_type *type,
+                                    const char *why)
+{
+    haul_image_options options = { .arena = arena };
+    haul_image *image;
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_image_load(g->context, g->path, &type, 1, &options, &image),
+                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(error_of(g), why);
+    CHECK(image == NULL);
+}
+
+/* An arena tells its pointers by a bit for each word. */
+TEST(image_block, types_whose_pointers_no_arena_can_tell_are_refused_for_one)
+{
+    static const char off_grid[] = "pointers that do not lie at multiples of their size";
+    const haul_field sometimes =
+        HAUL_OBJECT(node, next, &node_type, .when = HAUL_EQUALS(node, value, 1));
+    const haul_field in_odd = HAUL_OBJECT(odd, to, &node_type, .packed = 1);
+    const haul_field in_shifted = HAUL_OBJECT(shifted, to, &node_type, .packed = 1);
+    haul_type *ruled, *odd_type, *shifted_type, *many_odd;
+    haul_arena *arena;
+    graph g;
+    graph_open(&g, 5);
+    CHECK_STATUS(haul_arena_create(g.context, NULL, &arena), HAUL_OK);
+    CHECK_STATUS(type_make_in(g.context, "ruled", sizeof(node), &sometimes, 1, &ruled), HAUL_OK);
+    CHECK_STATUS(type_make_in(g.context, "odd", sizeof(odd), &in_odd, 1, &odd_type), HAUL_OK);
+    CHECK_STATUS(type_make_in(g.context, "shifted", sizeof(shifted), &in_shifted, 1, &shifted_type),
+                 HAUL_OK);
+    CHECK_STATUS(haul_type_contiguous(sizeof(void *) << 10, odd_type, &many_odd), HAUL_OK);
+    check_no_type_of_arenas(&g, arena, ruled, "members depend on the object");
+    check_no_type_of_arenas(&g, arena, odd_type, off_grid);
+    check_no_type_of_arenas(&g, arena, shifted_type, off_grid);
+    check_no_type_of_arenas(&g, arena, many_odd, off_grid);
+    haul_type_free(&many_odd);
+    haul_type_free(&shifted_type);
+    haul_type_free(&odd_type);
+    haul_type_free(&ruled);
     haul_arena_free(&arena);
     graph_close(&g);
 }
@@ -455,6 +519,28 @@ TEST(image_block, a_small_graph_is_mapped_too_with_types_or_without)
     haul_image_roots(image, &count);
     CHECK_EQ(count, 1);
     haul_image_free(&image);
+    graph_close(&g);
+}
+
+/* The file has no arena at a multiple of 1024, so it is copied out of its pages. */
+TEST(image_block, an_object_with_an_alignment_that_its_file_has_not_is_mapped_too)
+{
+    static uint64_t large[3 * 128];
+    uint64_t *object = (uint64_t *)(((uintptr_t)large + 1023) & ~(uintptr_t)1023);
+    const haul_struct what = { .name = "aligned", .bytes = 1024, .alignment = 1024 };
+    haul_type *type = type_new(&what);
+    haul_image *image;
+    graph g;
+    graph_open(&g, 3);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    object[127] = 127;
+    CHECK_STATUS(haul_image_save(type_context(), haul_from_object(object, type), g.path), HAUL_OK);
+    CHECK_STATUS(haul_image_map(type_context(), g.path, &type, 1, &image), HAUL_OK);
+    object = haul_image_roots(image, NULL)[0].address;
+    CHECK_EQ((uintptr_t)object % 1024, 0);
+    CHECK_EQ(object[127], 127);
+    haul_image_free(&image);
+    haul_type_free(&type);
     graph_close(&g);
 }
 

@@ -402,15 +402,26 @@ typedef struct row {
     uint32_t left, one;
 } row;
 
+/* Loads the image of what the root leads to. */
+static void check_image_of(void *root, haul_type *type, haul_status expected, const char *words)
+{
+    haul_image *loaded;
+    made m;
+    make(&m, root, type);
+    CHECK_STATUS(load(&m, &loaded), expected);
+    if (expected != HAUL_OK)
+        CHECK_HAS(haul_context_error(type_context())->text, words);
+    haul_image_free(&loaded);
+    bytes_free(&m.image);
+}
+
 /* Each row leads to all that follow it. */
 static void check_rows(size_t count, const haul_count *of, haul_status expected, const char *words)
 {
     haul_type *type = NULL;
     haul_field fields[] = { HAUL_OBJECTS(row, rest, &type, HAUL_COUNT(row, left)) };
     row *all = calloc(count, sizeof *all);
-    haul_image *loaded;
     size_t i;
-    made m;
     CHECK(all != NULL);
     for (i = 0; i < count; i++) {
         all[i].rest = i + 1 < count ? &all[i + 1] : NULL;
@@ -420,12 +431,7 @@ static void check_rows(size_t count, const haul_count *of, haul_status expected,
     if (of)
         fields[0].count = *of;
     type = TYPE_NEW(row, fields);
-    make(&m, all, type);
-    CHECK_STATUS(load(&m, &loaded), expected);
-    if (expected != HAUL_OK)
-        CHECK_HAS(haul_context_error(type_context())->text, words);
-    haul_image_free(&loaded);
-    bytes_free(&m.image);
+    check_image_of(all, type, expected, words);
     free(all);
     haul_type_free(&type);
 }
@@ -437,6 +443,41 @@ TEST(image_claims, objects_that_overlap_too_often_are_refused)
     check_rows(20, &three, HAUL_OK, "");
     check_rows(50, &three, HAUL_ERROR_LIMIT, "too many objects overlap");
     check_rows(1000, NULL, HAUL_ERROR_LIMIT, "ranges overlap so often");
+}
+
+typedef struct word {
+    char *text;
+    struct word *next;
+} word;
+
+/* `count` words, each of which begins a letter before the former one, in one text. */
+static void check_words(size_t count, haul_status expected, const char *words)
+{
+    enum { LETTERS = 1 << 17 };
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_STRING(word, text), HAUL_OBJECT(word, next, &type) };
+    word *all = calloc(count, sizeof *all);
+    char *letters = malloc(LETTERS);
+    size_t i;
+    CHECK(all && letters);
+    memset(letters, 'l', LETTERS);
+    letters[LETTERS - 1] = '\0';
+    for (i = 0; i < count; i++) {
+        all[i].text = letters + count - 1 - i;
+        all[i].next = i + 1 < count ? &all[i + 1] : NULL;
+    }
+    type = TYPE_NEW(word, fields);
+    check_image_of(all, type, expected, words);
+    free(letters);
+    free(all);
+    haul_type_free(&type);
+}
+
+TEST(image_claims, strings_that_overlap_too_often_are_refused)
+{
+    check_words(20, HAUL_OK, "");
+    check_words(400, HAUL_ERROR_LIMIT, "ranges overlap so often"); /* while one is marked */
+    check_words(500, HAUL_ERROR_LIMIT, "ranges overlap so often"); /* while one is counted */
 }
 
 typedef struct crowd {

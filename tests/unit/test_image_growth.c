@@ -653,6 +653,8 @@ TEST(image_growth, a_converted_image_keeps_to_the_limits)
     CHECK_HAS(haul_context_error(small)->text, "more than the limit of 1000");
     CHECK_STATUS(load_elements(small, was, largest, 16, &growth), HAUL_ERROR_LIMIT);
     CHECK_HAS(haul_context_error(small)->text, "the image has no size");
+    CHECK_STATUS(load_elements(small, was, largest, 3, &growth), HAUL_ERROR_LIMIT);
+    CHECK_HAS(haul_context_error(small)->text, "the image has no size");
     haul_type_free(&was);
     haul_type_free(&is);
     haul_type_free(&larger);
@@ -768,8 +770,8 @@ typedef struct growing {
     haul_type *pair, *outer, *inner;
 } growing;
 
-/* `was`: as it was. */
-static void describe_pair(growing *g, size_t inner_bytes, size_t outer_bytes)
+/* `rows`: 1, the name of the outer one is a number; 2, a string. */
+static void describe_pair(growing *g, size_t rows, size_t inner_bytes, size_t outer_bytes)
 {
     const haul_field outer_fields[] = {
         HAUL_STRING(outer1, name),
@@ -789,7 +791,7 @@ static void describe_pair(growing *g, size_t inner_bytes, size_t outer_bytes)
     fields[0].element_bytes = outer_bytes;
     fields[1].element_bytes = fields[2].element_bytes = fields[3].element_bytes = inner_bytes;
     g->inner = make("inner", inner_bytes, NULL, 0);
-    g->outer = make("outer", outer_bytes, outer_fields, 2);
+    g->outer = make("outer", outer_bytes, outer_fields + 2 - rows, rows);
     g->pair = make("pair", sizeof(pair_of), fields, 4);
 }
 
@@ -828,8 +830,8 @@ TEST(image_growth, parts_of_an_array_and_a_last_field_are_where_they_were)
     growing was, is;
     haul_image *image;
     const pair_of *now;
-    describe_pair(&was, sizeof(inner1), sizeof(outer1));
-    describe_pair(&is, sizeof(inner2), sizeof(outer2));
+    describe_pair(&was, 2, sizeof(inner1), sizeof(outer1));
+    describe_pair(&is, 2, sizeof(inner2), sizeof(outer2));
     CHECK_STATUS(convert_pair(&p, &was, &is, &image), HAUL_OK);
     now = loaded(image);
     CHECK_PTR(now->in, (const char *)now->outer + sizeof(outer2) + offsetof(outer2, last));
@@ -847,6 +849,23 @@ TEST(image_growth, parts_of_an_array_and_a_last_field_are_where_they_were)
     p.first_count = 2;
     CHECK_STATUS(convert_pair(&p, &was, &is, &image), HAUL_ERROR_UNSUPPORTED);
     CHECK_HAS(type_error()->text, "overlap structs that have grown");
+    forget_pair(&was);
+    forget_pair(&is);
+}
+
+TEST(image_growth, a_grown_struct_over_a_field_of_another_one_that_is_not_its_last_is_refused)
+{
+    outer1 outer[2] = { { NULL, { 1 } }, { NULL, { 2 } } };
+    pair_of p = { outer, (inner1 *)(void *)&outer[1].name, NULL, NULL, 0, 0 };
+    growing was, is;
+    haul_image *image;
+    describe_pair(&was, 1, sizeof(inner1), sizeof(outer1));
+    describe_pair(&is, 1, sizeof(inner2), sizeof(outer2));
+    CHECK_STATUS(convert_pair(&p, &was, &is, &image), HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(type_error()->text, "overlap structs that have grown");
+    p.in = &outer[1].last;
+    CHECK_STATUS(convert_pair(&p, &was, &is, &image), HAUL_OK);
+    haul_image_free(&image);
     forget_pair(&was);
     forget_pair(&is);
 }

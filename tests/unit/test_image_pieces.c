@@ -229,7 +229,8 @@ TEST(image_pieces, the_first_wrong_pointer_is_named_whichever_thread_meets_it)
 TEST(image_pieces, pieces_that_changed_places_are_found)
 {
     chain c;
-    unsigned char kept[PIECE], *first, *later;
+    static unsigned char kept[PIECE]; /* more than a small stack has */
+    unsigned char *first, *later;
     chain_open(&c);
     first = c.image.at + arena_of(&c.image)->offset;
     later = first + 5 * PIECE;

@@ -15,6 +15,7 @@
 #include "support/builds.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/doors.h"
 #include "support/random.h"
 
 typedef struct item item;
@@ -41,7 +42,12 @@ typedef struct holed {
     float skipped;
 } holed;
 
-static haul_type *item_type, *pair_type, *holed_type;
+typedef struct chain {
+    struct chain *next;
+    uint64_t number;
+} chain;
+
+static haul_type *item_type, *pair_type, *holed_type, *chain_type;
 static const haul_field item_fields[] = {
     HAUL_OBJECT(item, a, &item_type),
     HAUL_OBJECT(item, b, &item_type),
@@ -59,10 +65,12 @@ static const haul_field holed_fields[] = {
     HAUL_OBJECT(holed, b, &holed_type),
     HAUL_SKIP(holed, skipped),
 };
+static const haul_field chain_fields[] = { HAUL_OBJECT(chain, next, &chain_type) };
 static const haul_struct structs[] = {
     HAUL_STRUCT(item, &item_type, item_fields),
     HAUL_STRUCT(pair, &pair_type, pair_fields),
     HAUL_STRUCT(holed, &holed_type, holed_fields),
+    HAUL_STRUCT(chain, &chain_type, chain_fields),
 };
 
 /* ---- A graph of chance. */
@@ -424,6 +432,97 @@ TEST(image_saves, threads_find_the_next_range_where_they_begin)
     setting_close(&s);
 }
 
+/* Most of the memory between these items is not theirs. */
+TEST(image_saves, pointers_to_items_far_apart_are_translated)
+{
+    enum { COUNT = 300, APART = 1000 };
+    setting s;
+    item *all = calloc(COUNT * (size_t)APART, sizeof *all);
+    size_t i;
+    CHECK(all != NULL);
+    setting_open(&s);
+    for (i = 0; i < COUNT; i++) {
+        all[i * APART].a = &all[(i * 7 + 1) % COUNT * APART];
+        all[i * APART].b = &all[(i + 1) % COUNT * APART];
+    }
+    expect_alike(&s, haul_from_object(all, item_type));
+    free(all);
+    setting_close(&s);
+}
+
+/* ---- Lists. */
+
+enum { LINKS = 5000 };
+
+/* The links lie side by side in the order of the list. */
+static void expect_order(const setting *s, chain *first, size_t last_leads_to)
+{
+    const uintptr_t apart = (sizeof(chain) + 15) / 16 * 16;
+    const haul_source source = haul_from_object(first, chain_type);
+    image_bytes bytes = { NULL, 0, 0 };
+    haul_file file = bytes_file(&bytes);
+    haul_image *image;
+    const chain *root, *link;
+    size_t i;
+    CHECK_STATUS(haul_image_write(s->context, source, &file), HAUL_OK);
+    CHECK_STATUS(
+        haul_image_from_bytes(s->context, bytes.at, bytes.count, &chain_type, 1, NULL, &image),
+        HAUL_OK);
+    root = haul_image_roots(image, NULL)[0].address;
+    for (i = 0, link = root; i < LINKS; i++, link = link->next) {
+        CHECK_EQ((uintptr_t)link - (uintptr_t)root, i * apart);
+        CHECK_EQ(link->number, i);
+    }
+    CHECK((last_leads_to == LINKS) == (link == NULL));
+    CHECK(!link || link->number == last_leads_to);
+    haul_image_free(&image);
+    bytes_free(&bytes);
+    expect_alike(s, source);
+}
+
+TEST(image_saves, a_list_is_saved_in_its_order)
+{
+    static const size_t ends[] = { LINKS, LINKS - 1, LINKS - 2, LINKS / 2, 1, 0 };
+    chain *all = calloc(LINKS, sizeof *all);
+    setting s;
+    size_t i, end;
+    CHECK(all != NULL);
+    setting_open(&s);
+    for (i = 0; i < LINKS; i++) {
+        all[i * 7 % LINKS].number = i;
+        all[i * 7 % LINKS].next = &all[(i + 1) * 7 % LINKS];
+    }
+    for (end = 0; end < sizeof ends / sizeof *ends; end++) {
+        all[(LINKS - 1) * 7 % LINKS].next = ends[end] == LINKS ? NULL : &all[ends[end] * 7 % LINKS];
+        expect_order(&s, all, ends[end]);
+    }
+    free(all);
+    setting_close(&s);
+}
+
+TEST(image_saves, a_list_of_more_objects_than_allowed_is_not_saved)
+{
+    const haul_context_options few = { .max_objects = LINKS - 1 };
+    chain *all = calloc(LINKS, sizeof *all);
+    image_bytes bytes = { NULL, 0, 0 };
+    haul_file file = bytes_file(&bytes);
+    haul_context *context;
+    setting s;
+    size_t i;
+    CHECK(all != NULL);
+    setting_open(&s);
+    CHECK_STATUS(haul_context_create(&few, &context), HAUL_OK);
+    for (i = 0; i + 1 < LINKS; i++)
+        all[i].next = &all[i + 1];
+    CHECK_STATUS(haul_image_write(context, haul_from_object(all, chain_type), &file),
+                 HAUL_ERROR_LIMIT);
+    CHECK_STATUS(haul_image_write(context, haul_from_object(all + 1, chain_type), &file), HAUL_OK);
+    haul_context_free(&context);
+    bytes_free(&bytes);
+    free(all);
+    setting_close(&s);
+}
+
 /* ---- The memory of packed pieces. */
 
 static haul_status forget(void *user, const void *bytes, size_t count)
@@ -498,6 +597,143 @@ TEST(image_saves, more_than_128_MiB_of_packed_pieces_are_not_kept)
     HAUL_FORGET(structs);
     haul_context_free(&context);
     free(list);
+}
+
+/* ---- Saves that fail. */
+
+typedef struct fragile {
+    size_t calls, most; /* of the function that writes; behind `most` it refuses */
+} fragile;
+
+static haul_status write_or_refuse(void *user, const void *bytes, size_t count)
+{
+    fragile *f = user;
+    (void)bytes;
+    (void)count;
+    return f->calls++ < f->most ? HAUL_OK : HAUL_ERROR_FILE;
+}
+
+/* Arrays that are written as they lie, with packed pieces between them. */
+TEST(image_saves, a_file_may_refuse_any_piece_of_an_arena)
+{
+    enum { ARRAYS = 3, NUMBERS = 20000 };
+    static double numbers[ARRAYS][NUMBERS];
+    item items[ARRAYS];
+    fragile f = { 0, 0 };
+    haul_file file = { 0 };
+    haul_status status = HAUL_ERROR_FILE;
+    setting s;
+    size_t i;
+    memset(items, 0, sizeof items);
+    for (i = 0; i < ARRAYS; i++) {
+        items[i].a = &items[(i + 1) % ARRAYS];
+        items[i].xyz = numbers[i];
+        items[i].count = NUMBERS;
+    }
+    setting_open(&s);
+    file.user = &f;
+    file.write = write_or_refuse;
+    for (f.most = 0; status != HAUL_OK; f.most++) {
+        f.calls = 0;
+        status = haul_image_write(s.context, haul_from_object(items, item_type), &file);
+        CHECK_STATUS(status, f.calls > f.most ? HAUL_ERROR_FILE : HAUL_OK);
+        CHECK(f.calls <= f.most + 1);
+    }
+    CHECK(f.most > 2 * ARRAYS);
+    setting_close(&s);
+}
+
+typedef struct two_roots {
+    haul_context *context;
+    haul_root roots[2];
+    unsigned char memory[4096];
+} two_roots;
+
+static void prepare_two(void *user, fault_plan *plan)
+{
+    two_roots *t = user;
+    CHECK_STATUS(fault_open_context(plan, NULL, &t->context), HAUL_OK);
+}
+
+static haul_status write_two(void *user)
+{
+    two_roots *t = user;
+    size_t bytes;
+    return haul_image_to_bytes(t->context, haul_from_roots(t->roots, 2), NULL, t->memory,
+                               sizeof t->memory, &bytes);
+}
+
+static void finish_two(void *user)
+{
+    haul_context_free(&((two_roots *)user)->context);
+}
+
+TEST(image_saves, memory_that_runs_out_while_two_roots_are_saved_is_told)
+{
+    static two_roots t;
+    item items[2];
+    setting s;
+    const fault_operation operation = { .name = "two roots",
+                                        .prepare = prepare_two,
+                                        .run = write_two,
+                                        .finish = finish_two,
+                                        .user = &t,
+                                        .modes = FAULT_MEMORY };
+    memset(items, 0, sizeof items);
+    setting_open(&s);
+    t.roots[0] = (haul_root){ &items[0], item_type, 1 };
+    t.roots[1] = (haul_root){ &items[1], item_type, 1 };
+    CHECK(fault_everywhere(&operation) > 5);
+    setting_close(&s);
+}
+
+TEST(image_saves, a_second_root_may_lie_in_the_array_of_the_first)
+{
+    item items[4];
+    haul_root roots[2];
+    setting s;
+    memset(items, 0, sizeof items);
+    items[1].a = &items[3];
+    setting_open(&s);
+    roots[0] = (haul_root){ items, item_type, 4 };
+    roots[1] = (haul_root){ &items[2], item_type, 1 };
+    expect_alike(&s, haul_from_roots(roots, 2));
+    setting_close(&s);
+}
+
+/* Where another object begins, where it ends, and where none is. */
+TEST(image_saves, a_second_root_of_which_no_byte_travels_is_refused_wherever_it_lies)
+{
+    item items[3];
+    const haul_field skips = { .name = "skipped", .kind = HAUL_FIELD_SKIP, .bytes = sizeof *items };
+    const haul_struct skipped = { .name = "skipped",
+                                  .bytes = sizeof *items,
+                                  .fields = &skips,
+                                  .field_count = 1,
+                                  .field_bytes = sizeof skips };
+    haul_type *nothing, *hollow;
+    haul_root roots[2];
+    image_bytes image = { NULL, 0, 0 };
+    const haul_file file = bytes_file(&image);
+    setting s;
+    size_t i;
+    memset(items, 0, sizeof items);
+    setting_open(&s);
+    CHECK_STATUS(haul_type_contiguous(0, item_type, &nothing), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(nothing), HAUL_OK);
+    CHECK_STATUS(haul_type_create(s.context, &skipped, &hollow), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(hollow), HAUL_OK);
+    roots[0] = (haul_root){ &items[0], item_type, 1 };
+    for (i = 0; i < 6; i++) {
+        roots[1] = (haul_root){ &items[i % 3], i < 3 ? nothing : hollow, 1 };
+        CHECK_STATUS(haul_image_write(s.context, haul_from_roots(roots, 2), &file),
+                     HAUL_ERROR_UNSUPPORTED);
+        CHECK_HAS(haul_context_error(s.context)->text, "no byte of root 1 travels");
+        CHECK_EQ(image.count, 0);
+    }
+    haul_type_free(&nothing);
+    haul_type_free(&hollow);
+    setting_close(&s);
 }
 
 TEST(image_saves, arguments_that_no_image_can_be_written_to_are_refused)

@@ -26,6 +26,11 @@ static const haul_field node_fields[] = {
 };
 static const haul_struct structs[] = { HAUL_STRUCT(node, &node_type, node_fields) };
 
+typedef struct named_node {
+    struct named_node *next;
+    char *name;
+} named_node;
+
 /* ---- Graphs. */
 
 static node *make_list(size_t count)
@@ -117,29 +122,36 @@ TEST(image_scan, many_pointers_to_one_large_array_take_no_more_than_its_bytes_so
     haul_context_free(&context);
 }
 
+/* 254 kinds have a number. The types behind as many have strings, which then have none either. */
 TEST(image_scan, more_kinds_than_the_scan_numbers_are_left_to_the_walk)
 {
-    enum { TYPES = 300 };
+    enum { TYPES = 300, NUMBERED = 254 };
     static haul_type *types[TYPES];
-    static void *objects[TYPES][4];
+    static named_node objects[TYPES];
     haul_context *context;
     haul_image *loaded;
     image_bytes image = { NULL, 0, 0 };
     haul_file file = bytes_file(&image);
+    const named_node *at;
     char name[32];
     size_t i;
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
     for (i = 0; i < TYPES; i++) {
-        haul_field field = HAUL_OBJECT(node, next, &types[(i + 1) % TYPES]);
-        field.element_bytes = sizeof objects[0];
+        haul_field fields[] = { HAUL_OBJECT(named_node, next, &types[(i + 1) % TYPES]),
+                                HAUL_STRING(named_node, name) };
+        const size_t count = i + 1 < NUMBERED ? 1 : 2;
         sprintf(name, "type %zu", i);
-        CHECK_STATUS(type_make(name, sizeof objects[0], &field, 1, &types[i]), HAUL_OK);
-        objects[i][0] = objects[(i + 1) % TYPES];
+        CHECK_STATUS(type_make(name, sizeof *objects, fields, count, &types[i]), HAUL_OK);
+        objects[i].next = &objects[(i + 1) % TYPES];
+        objects[i].name = count == 2 ? (char *)"a string of more than 16 bytes" : NULL;
     }
     CHECK_STATUS(haul_type_commit(types[0]), HAUL_OK);
     CHECK_STATUS(haul_image_write(context, haul_from_object(objects, types[0]), &file), HAUL_OK);
     CHECK_STATUS(haul_image_from_bytes(context, image.at, image.count, types, 1, NULL, &loaded),
                  HAUL_OK);
+    at = haul_image_roots(loaded, NULL)[0].address;
+    for (i = 0; i < TYPES; i++, at = at->next)
+        CHECK(objects[i].name ? !strcmp(at->name, objects[i].name) : !at->name);
     haul_image_free(&loaded);
     bytes_free(&image);
     for (i = 0; i < TYPES; i++)
@@ -148,7 +160,7 @@ TEST(image_scan, more_kinds_than_the_scan_numbers_are_left_to_the_walk)
 }
 
 /* So many kinds take a byte of codes for each granule. The codes of a large array are 1 MiB, so
- * those of targets are fetched ahead. */
+ * those of targets are fetched ahead where an object has several; each fourth type has one. */
 TEST(image_scan, in_a_large_arena_of_many_kinds_each_object_comes_back)
 {
     enum { TYPES = 20, COUNT = 50 * TYPES, BYTES = 17 << 20 };
@@ -171,15 +183,16 @@ TEST(image_scan, in_a_large_arena_of_many_kinds_each_object_comes_back)
             HAUL_ARRAY(node, xyz, HAUL_COUNT(node, count)),
         };
         sprintf(name, "type %zu", i);
-        CHECK_STATUS(type_make_in(context, name, sizeof(node), fields, 3, &types[i]), HAUL_OK);
+        CHECK_STATUS(type_make_in(context, name, sizeof(node), fields, i % 4 ? 3 : 1, &types[i]),
+                     HAUL_OK);
     }
     for (i = 0; i < COUNT; i++) {
         objects[i].next = &objects[(i + 1) % COUNT];
-        objects[i].other = &objects[(i + 7 * TYPES) % COUNT];
+        objects[i].other = i % 4 ? &objects[(i + 7 * TYPES) % COUNT] : NULL;
         objects[i].data[0] = (char)i;
     }
-    objects[0].xyz = xyz;
-    objects[0].count = BYTES / sizeof *xyz;
+    objects[1].xyz = xyz;
+    objects[1].count = BYTES / sizeof *xyz;
     CHECK_STATUS(haul_type_commit(types[0]), HAUL_OK);
     CHECK_STATUS(haul_image_write(context, haul_from_object(objects, types[0]), &file), HAUL_OK);
     CHECK_STATUS(haul_image_from_bytes(context, image.at, image.count, types, 1, NULL, &loaded),
@@ -188,7 +201,8 @@ TEST(image_scan, in_a_large_arena_of_many_kinds_each_object_comes_back)
     for (i = 0; i < COUNT; i++, at = next) {
         next = at->next;
         CHECK_EQ(at->data[0], (char)i);
-        CHECK_EQ(at->other->data[0], (char)((i + 7 * TYPES) % COUNT));
+        if (i % 4)
+            CHECK_EQ(at->other->data[0], (char)((i + 7 * TYPES) % COUNT));
     }
     CHECK(at == haul_image_roots(loaded, NULL)[0].address);
     haul_image_free(&loaded);
@@ -265,17 +279,13 @@ TEST(image_scan, counts_below_0_and_strings_without_an_end_are_refused)
     haul_type_free(&type);
 }
 
-typedef struct named {
-    struct named *next;
-    char *name;
-} named;
-
 TEST(image_scan, many_pointers_to_one_long_string_take_no_more_than_its_bytes_some_times)
 {
     enum { COUNT = 2000, BYTES = 1 << 20 };
     haul_type *type = NULL;
-    const haul_field fields[] = { HAUL_OBJECT(named, next, &type), HAUL_STRING(named, name) };
-    named *all = calloc(COUNT, sizeof *all);
+    const haul_field fields[] = { HAUL_OBJECT(named_node, next, &type),
+                                  HAUL_STRING(named_node, name) };
+    named_node *all = calloc(COUNT, sizeof *all);
     char *name = malloc(BYTES);
     image_bytes image;
     image_parts parts;
@@ -287,7 +297,7 @@ TEST(image_scan, many_pointers_to_one_long_string_take_no_more_than_its_bytes_so
         all[i].next = i + 1 < COUNT ? &all[i + 1] : NULL;
         all[i].name = name;
     }
-    type = TYPE_NEW(named, fields);
+    type = TYPE_NEW(named_node, fields);
     write_as(all, type, &image, &parts);
     CHECK_STATUS(load_as(type, &image), HAUL_OK);
     image_parts_free(&parts);
@@ -300,6 +310,56 @@ TEST(image_scan, many_pointers_to_one_long_string_take_no_more_than_its_bytes_so
     bytes_free(&image);
     free(name);
     free(all);
+    haul_type_free(&type);
+}
+
+/* A file that refuses to give what lies behind `end`. */
+typedef struct cut_file {
+    const image_bytes *image;
+    size_t at, end;
+} cut_file;
+
+static haul_status give_until(void *user, void *to, size_t count, size_t *got)
+{
+    cut_file *f = user;
+    if (f->at + count > f->end)
+        return HAUL_ERROR_FILE;
+    memcpy(to, f->image->at + f->at, count);
+    f->at += count;
+    *got = count;
+    return HAUL_OK;
+}
+
+TEST(image_scan, a_string_that_does_not_come_whole_is_refused)
+{
+    enum { BYTES = 1 << 19 }; /* some pieces of 64 KiB */
+    const haul_field fields[] = { HAUL_STRING(named_node, name) };
+    named_node one = { NULL, malloc(BYTES) };
+    haul_type *type = TYPE_NEW(named_node, fields);
+    image_bytes image;
+    image_parts parts;
+    haul_image *loaded;
+    size_t end;
+    CHECK(one.name != NULL);
+    memset(one.name, 'n', BYTES);
+    one.name[BYTES - 1] = '\0';
+    write_as(&one, type, &image, &parts);
+    for (end = image.count; end > image.count - BYTES + (1 << 17); end -= 1 << 16) {
+        cut_file cut = { &image, 0, end };
+        const haul_file file = { .user = &cut, .read = give_until };
+        CHECK_STATUS(haul_image_read(type_context(), &file, &type, 1, NULL, &loaded),
+                     end == image.count ? HAUL_OK : HAUL_ERROR_FILE);
+        haul_image_free(&loaded);
+    }
+    image.at[image.count - BYTES / 2] ^= 1; /* the string's last piece has not the right sum */
+    CHECK_STATUS(load_as(type, &image), HAUL_ERROR_FORMAT);
+    CHECK_HAS(haul_context_error(type_context())->text, "checksum");
+    /* letters in the middle of it are called a pointer */
+    parts.part[HAUL__SECTION_BITS].at[BYTES / 2 / sizeof(void *) / 8] |= 1;
+    check_refused(type, &image, &parts, HAUL_ERROR_FORMAT, "leads out of it");
+    image_parts_free(&parts);
+    bytes_free(&image);
+    free(one.name);
     haul_type_free(&type);
 }
 

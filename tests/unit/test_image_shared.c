@@ -272,6 +272,9 @@ TEST(image_shared, addresses_that_no_image_can_have_are_refused)
 {
     graph *g = graph_start();
     haul_image_write_options options = { .address = g->address, .compression = 3 };
+    const haul_image_write_options highest = { .address = UINTPTR_MAX - 65535 };
+    const haul_plan_options ordered = { .ordered = 1 };
+    haul_plan *plan;
     static struct {
         uint64_t one[512] __attribute__((aligned(4096)));
     } large;
@@ -283,6 +286,13 @@ TEST(image_shared, addresses_that_no_image_can_have_are_refused)
     CHECK_HAS(type_error()->text, "no multiple of 65536");
     CHECK_STATUS(save_at(g, UINTPTR_MAX - 65535), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(type_error()->text, "does not fit behind it");
+    CHECK_STATUS(
+        haul_plan_create(type_context(), haul_from_object(g->at, node_type), &ordered, &plan),
+        HAUL_OK);
+    CHECK_STATUS(haul_image_save_as(type_context(), haul_from_plan(plan), &highest, g->path),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(type_error()->text, "does not fit behind it");
+    haul_plan_free(&plan);
     CHECK_STATUS(
         haul_image_save_as(type_context(), haul_from_object(g->at, node_type), &options, g->path),
         HAUL_ERROR_ARGUMENT);

@@ -147,7 +147,7 @@ static int walk_accepts(sample *s)
 
 static int has_bit(const sample *s, size_t word)
 {
-    return s->parts.part[HAUL__SECTION_BITS].at[word / 8] >> word % 8 & 1; /* little endian */
+    return (int)bitmap_bit(&s->parts.part[HAUL__SECTION_BITS], word);
 }
 
 /* A word that no object has is 0, and leads nowhere with a bit or without. */
@@ -203,7 +203,7 @@ static void damage_byte(sample *s, size_t at)
 
 static void damage_word(sample *s, size_t word)
 {
-    unsigned char *bits = s->parts.part[HAUL__SECTION_BITS].at + word / 8;
+    image_bytes *bits = &s->parts.part[HAUL__SECTION_BITS];
     unsigned char *at = s->parts.part[HAUL__SECTION_ARENA].at + word * WORD;
     uintptr_t was, other;
     memcpy(&was, at, WORD);
@@ -216,9 +216,9 @@ static void damage_word(sample *s, size_t word)
         }
     memcpy(at, &was, WORD);
     check_note("the bit of byte %zu", word * WORD);
-    *bits ^= (unsigned char)(1u << word % 8);
+    bitmap_put(bits, word, !has_bit(s, word));
     compare(s, 0);
-    *bits ^= (unsigned char)(1u << word % 8);
+    bitmap_put(bits, word, !has_bit(s, word));
 }
 
 static void damage_all(sample *s)
@@ -673,7 +673,7 @@ TEST(image_verdicts, an_object_of_a_kind_without_a_number_is_of_no_other_kind)
     static char names[TYPES_OF_ONE][16];
     static void *hub[TYPES_OF_ONE], *object[4];
     haul_type *type = NULL;
-    unsigned char *arena, *bits;
+    unsigned char *arena;
     size_t i, first;
     sample s;
     for (i = 0; i < TYPES_OF_ONE; i++) {
@@ -692,9 +692,8 @@ TEST(image_verdicts, an_object_of_a_kind_without_a_number_is_of_no_other_kind)
     check_accepted(&s);
     first = (size_t)((haul__image_root *)(void *)s.parts.part[HAUL__SECTION_ROOTS].at)->offset;
     arena = s.parts.part[HAUL__SECTION_ARENA].at + first;
-    bits = s.parts.part[HAUL__SECTION_BITS].at;
     memcpy(arena + OTHER * WORD, arena, WORD);
-    bits[(first / WORD + OTHER) / 8] |= (unsigned char)(1u << (first / WORD + OTHER) % 8);
+    bitmap_put(&s.parts.part[HAUL__SECTION_BITS], first / WORD + OTHER, 1);
     check_left_to_walk(&s);
     sample_close(&s);
     haul_type_free(&type);

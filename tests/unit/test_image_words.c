@@ -359,7 +359,7 @@ TEST(image_words, the_record_names_the_word_whose_bit_is_wrong)
     write_node(&w, 0);
     sprintf(text, "byte %u of the image's arena", (unsigned)(3 * WORD));
     *(uintptr_t *)(void *)(arena_of(&w) + 3 * WORD) = 2 * WORD;
-    w.parts.part[HAUL__SECTION_BITS].at[0] |= 1 << 3; /* number: the second of its granule */
+    bitmap_put(&w.parts.part[HAUL__SECTION_BITS], 3, 1); /* number: the second of its granule */
     check_refused(&w, HAUL_ERROR_FORMAT, text);
     written_free(&w);
 }
@@ -388,7 +388,7 @@ TEST(image_words, a_bit_behind_the_arena_is_refused)
     written w;
     write_node(&w, 0);
     CHECK(w.parts.part[HAUL__SECTION_ARENA].count < 60 * WORD);
-    w.parts.part[HAUL__SECTION_BITS].at[7] |= 1 << 7;
+    bitmap_put(&w.parts.part[HAUL__SECTION_BITS], 63, 1);
     check_refused(&w, HAUL_ERROR_FORMAT, "its bitmap has a bit behind the arena");
     written_free(&w);
 }

@@ -198,6 +198,47 @@ TEST(image_zstd, a_block_of_a_frame_may_be_longer_than_a_piece)
     graph_end(g);
 }
 
+/* Pieces that lie in the source as they are, and others, are compressed alike. */
+TEST(image_zstd, a_large_array_is_compressed_as_it_lies_in_the_source)
+{
+    graph *g = graph_start();
+    haul_image *image;
+    const node *n;
+    g->at[0].next = NULL;
+    g->at[0].data = g->data;
+    g->at[0].count = DATA;
+    if (haul__can_compress()) {
+        CHECK_STATUS(write_at_level(g, 3, &g->image), HAUL_OK);
+        CHECK_STATUS(load_as(g, NULL, &image), HAUL_OK);
+        n = haul_image_roots(image, NULL)[0].address;
+        CHECK_BYTES(n->data, g->data, sizeof g->data);
+        haul_image_free(&image);
+    }
+    graph_end(g);
+}
+
+TEST(image_zstd, memory_that_holds_a_compressed_image_is_enough_and_one_byte_fewer_is_not)
+{
+    static unsigned char memory[sizeof the_graph];
+    const haul_image_write_options options = { .compression = 3 };
+    graph *g = graph_start();
+    const haul_source source = haul_from_object(g->at, node_type);
+    size_t bytes;
+    if (haul__can_compress()) {
+        CHECK_STATUS(
+            haul_image_to_bytes(g->context, source, &options, memory, g->image.count, &bytes),
+            HAUL_OK);
+        CHECK_EQ(bytes, g->image.count);
+        CHECK_BYTES(memory, g->image.at, bytes);
+        CHECK_STATUS(
+            haul_image_to_bytes(g->context, source, &options, memory, g->image.count - 1, &bytes),
+            HAUL_ERROR_ARGUMENT);
+        CHECK_EQ(bytes, g->image.count);
+        CHECK_HAS(haul_context_error(g->context)->text, "the image needs");
+    }
+    graph_end(g);
+}
+
 TEST(image_zstd, memory_that_runs_out_is_told_and_given_back_H1)
 {
     graph *g = graph_start();

@@ -548,6 +548,81 @@ TEST(ordered, objects_lie_breadth_first)
     free(memory);
 }
 
+/* Addresses are sorted by digits of 11 bits, from the lowest one in which they differ. Here they
+ * differ in the fifth and sixth bit, and from the 27th on: the second digit is the same in all. */
+TEST(ordered, objects_that_lie_far_apart_at_like_places_are_sorted_G10)
+{
+    enum { FAR = 1 << 26 };
+    haul_context *context = new_context(0);
+    unsigned char *memory = malloc((size_t)3 * FAR), *base;
+    node *n[4];
+    haul_root root;
+    packing p;
+    size_t i;
+    CHECK(memory != NULL);
+    base = memory + (FAR - (uintptr_t)memory % FAR);
+    for (i = 0; i < 4; i++)
+        n[i] = (node *)(void *)(base + (i % 2 ? 0 : FAR) + (i / 2 ? 48 : 0));
+    node_open();
+    for (i = 0; i < 4; i++) {
+        n[i]->left = i < 3 ? n[i + 1] : NULL;
+        n[i]->right = n[0];
+        n[i]->value = (int64_t)i;
+    }
+    root = root_of(n[0], node_type);
+    pack_in_order(&p, context, &root, 1, 0);
+    for (i = 0; i < 4; i++) {
+        const size_t place = place_in(p.plan, n[i]);
+        CHECK_EQ(place, GRANULE + i * ((sizeof(node) + GRANULE - 1) / GRANULE * GRANULE));
+        CHECK_EQ(((const node *)(const void *)(p.arena + place))->value, i);
+    }
+    pack_drop(&p);
+    haul_type_free(&node_type);
+    haul_context_free(&context);
+    free(memory);
+}
+
+typedef struct sack {
+    double *values;
+    int64_t count;
+} sack;
+
+typedef struct cart {
+    sack *first;
+    node *second;
+} cart;
+
+/* In the order in which the former object names them: the values before the node's child. */
+TEST(ordered, what_an_array_holds_comes_before_what_a_later_object_leads_to)
+{
+    static haul_type *sack_type, *cart_type;
+    static const haul_field sack_fields[] = { HAUL_ARRAY(sack, values, HAUL_COUNT(sack, count)) };
+    static const haul_field cart_fields[] = { HAUL_OBJECT(cart, first, &sack_type),
+                                              HAUL_OBJECT(cart, second, &node_type) };
+    haul_context *context = new_context(0);
+    double values[3] = { 1, 2, 3 };
+    sack one = { values, 3 };
+    node nodes[2] = { { &nodes[1], NULL, 1 }, { NULL, NULL, 2 } };
+    cart c = { &one, &nodes[0] };
+    haul_root root;
+    packing p;
+    node_open();
+    sack_type = TYPE_OPEN(sack, sack_fields);
+    cart_type = TYPE_OPEN(cart, cart_fields);
+    type_commit(cart_type);
+    root = root_of(&c, cart_type);
+    pack_in_order(&p, context, &root, 1, 0);
+    CHECK(place_in(p.plan, &one) < place_in(p.plan, &nodes[0]));
+    CHECK(place_in(p.plan, &nodes[0]) < place_in(p.plan, values));
+    CHECK(place_in(p.plan, values) < place_in(p.plan, &nodes[1]));
+    CHECK_BYTES(p.arena + place_in(p.plan, values), values, sizeof values);
+    pack_drop(&p);
+    haul_type_free(&cart_type);
+    haul_type_free(&sack_type);
+    haul_type_free(&node_type);
+    haul_context_free(&context);
+}
+
 TEST(ordered, roots_come_one_after_the_other)
 {
     haul_context *context = new_context(0);

@@ -507,6 +507,41 @@ static view *things_make(void)
     return v;
 }
 
+static size_t planned_bytes(view *v)
+{
+    haul_plan *plan;
+    haul_plan_info info;
+    CHECK_STATUS(haul_plan_create(type_context(), haul_from_object(v, view_type), NULL, &plan),
+                 HAUL_OK);
+    haul_plan_get_info(plan, &info);
+    haul_plan_free(&plan);
+    return info.graph_bytes;
+}
+
+/* An array over whole blocks of the map, and every third of its elements. */
+TEST(sections, lie_over_blocks_of_nothing_but_data)
+{
+    unsigned char *memory = calloc(4, BLOCK);
+    view *all, *some;
+    size_t bytes;
+    CHECK(memory != NULL);
+    start(1, 8);
+    all = view_make();
+    some = view_make();
+    all->at = memory + (0 - (uintptr_t)memory) % BLOCK;
+    all->extent[0] = 3 * BLOCK / 8;
+    all->stride[0] = 8;
+    all->next = some;
+    bytes = planned_bytes(all);
+    CHECK(bytes > 3 * BLOCK);
+    some->at = all->at + BLOCK + 8;
+    some->extent[0] = 100;
+    some->stride[0] = 24;
+    CHECK_EQ(planned_bytes(all), bytes);
+    end();
+    free(memory);
+}
+
 TEST(sections, elements_may_have_fields)
 {
     view *v;

@@ -1,9 +1,11 @@
 /* Discovery by several threads: whatever their number, a plan, its arena, its numbers and its
  * errors are those of one thread.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "haul.h"
 #include "support/builds.h"
@@ -244,17 +246,23 @@ TEST(shared_walk, two_kinds_of_one_shape_with_the_same_targets_are_found_by_thre
     check_net(&n, "shared walk: twins");
 }
 
+/* Its nodes become a tree. */
+static void net_grow(const net *n)
+{
+    size_t i;
+    for (i = 0; i < n->count; i++) {
+        lead(node(n, 0, i), 0, 2 * i + 1 < n->count ? node(n, 0, 2 * i + 1) : NULL);
+        lead(node(n, 0, i), 1, 2 * i + 2 < n->count ? node(n, 0, 2 * i + 2) : NULL);
+    }
+}
+
 TEST(shared_walk, a_tree_that_needs_more_blocks_than_threads_have_is_found_by_threads_as_by_one)
 {
     net n = { { { 8 * WORD, 8 * WORD, 0, 2 } }, 1, TREE_NODES, 0, 0, { NULL }, { NULL } };
     random_source random = random_from(1);
     outcome alone;
-    size_t i;
     net_make(&n, &random);
-    for (i = 0; i < n.count; i++) {
-        lead(node(&n, 0, i), 0, 2 * i + 1 < n.count ? node(&n, 0, 2 * i + 1) : NULL);
-        lead(node(&n, 0, i), 1, 2 * i + 2 < n.count ? node(&n, 0, 2 * i + 2) : NULL);
-    }
+    net_grow(&n);
     CHECK_EQ(agree(&n, NULL, &alone), CAN_SHARE);
     CHECK_EQ(alone.info.objects, n.count);
     outcome_free(&alone);
@@ -285,6 +293,76 @@ TEST(shared_walk, the_second_plan_of_a_context_is_that_of_the_first)
         CHECK_EQ(info[i].bookkeeping_bytes, info[0].bookkeeping_bytes);
     }
     haul_context_free(&context);
+    net_free(&n);
+}
+
+/* An allocator that only the thread of the call may use. */
+typedef struct own_thread {
+    pthread_t caller;
+    size_t calls, by_others;
+} own_thread;
+
+static void *allocate_own(void *user, size_t bytes, size_t alignment)
+{
+    own_thread *own = user;
+    void *memory = NULL;
+    own->calls++;
+    own->by_others += !pthread_equal(pthread_self(), own->caller);
+    return posix_memalign(&memory, alignment < WORD ? WORD : alignment, bytes) ? NULL : memory;
+}
+
+static void release_own(void *user, void *memory, size_t bytes)
+{
+    own_thread *own = user;
+    (void)bytes;
+    own->by_others += !pthread_equal(pthread_self(), own->caller);
+    free(memory);
+}
+
+static void *reserve_own(void *user, size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ((own_thread *)user)->by_others += !pthread_equal(pthread_self(), ((own_thread *)user)->caller);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void unreserve_own(void *user, void *memory, size_t bytes)
+{
+    (void)user;
+    CHECK_EQ(munmap(memory, bytes), 0);
+}
+
+TEST(shared_walk, an_allocator_of_one_thread_is_called_by_no_other_one)
+{
+    net n = { { { 8 * WORD, 8 * WORD, 0, 2 } }, 1, TREE_NODES, 0, 0, { NULL }, { NULL } };
+    random_source random = random_from(1);
+    own_thread own;
+    haul_context_options options;
+    haul_context *context;
+    haul_plan *plan;
+    haul_plan_info info;
+    net_make(&n, &random);
+    net_grow(&n);
+    memset(&own, 0, sizeof own);
+    own.caller = pthread_self();
+    memset(&options, 0, sizeof options);
+    options.threads = 3;
+    options.allocate = allocate_own;
+    options.release = release_own;
+    options.reserve = reserve_own;
+    options.unreserve = unreserve_own;
+    options.allocator_user = &own;
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    CHECK_STATUS(
+        haul_plan_create(context, haul_from_object(node(&n, 0, 0), n.type[0]), NULL, &plan),
+        HAUL_OK);
+    haul_plan_get_info(plan, &info);
+    CHECK_EQ(info.objects, n.count);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    CHECK(own.calls > 10);
+    CHECK_EQ(own.by_others, 0);
     net_free(&n);
 }
 

@@ -1571,6 +1571,28 @@ TEST(ship_arena, a_full_nursery_refuses_and_brings_what_it_has)
     family_end();
 }
 
+static void fill_up(void *argument)
+{
+    family *f = argument;
+    f->nursery->used = f->nursery->capacity;
+}
+
+TEST(ship_arena, a_nursery_that_is_full_to_its_last_byte_goes_and_comes)
+{
+    family_start(64 * sizeof(link), 0);
+    run_on(fill_up, the_family);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_EQ(the_family->nursery->used, the_family->nursery->capacity);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
+    run_on(add_to_all, the_family);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_EQ(the_family->first->seen, 1);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    CHECK_EQ(the_family->nursery->used, the_family->nursery->capacity);
+    family_end();
+}
+
 static void bear_badly(void *argument)
 {
     family *f = argument;

@@ -224,6 +224,29 @@ TEST(thread_pool, threads_wait_awake_for_as_long_as_they_should)
     free(l);
 }
 
+TEST(thread_pool, threads_that_wait_awake_can_be_sent_to_sleep_until_the_next_loop)
+{
+    ledger *l = ledger_new();
+    haul__pool *pool = pool_awake(2, 3600);
+    int i;
+    haul__pool_sleep(NULL);
+    haul__pool_sleep(pool); /* before any loop */
+    CHECK_EQ(threads_awake_at_last(1), 1);
+    for (i = 0; i < 50; i++) {
+        check_loop(pool, l, NUMBERS);
+        haul__pool_sleep(pool);
+        haul__pool_sleep(pool);
+    }
+    CHECK_EQ(threads_awake_at_last(1), 1);
+    haul__pool_wake(pool, LARGE); /* signals threads, which have yet to wake */
+    haul__pool_sleep(pool);
+    CHECK_EQ(threads_awake_at_last(1), 1);
+    check_loop(pool, l, NUMBERS);
+    CHECK_EQ(threads_awake_at_last(3), 3);
+    haul__pool_free(pool);
+    free(l);
+}
+
 static pthread_t signalled;
 
 static void note_thread(int number)

@@ -525,6 +525,30 @@ TEST(walk_by_aims, a_count_or_a_text_that_has_changed_is_told_with_its_path)
     heap_free(&h);
 }
 
+typedef struct letter {
+    char c;
+} letter;
+
+/* The bytes of such a root are the largest number that there is. */
+TEST(walk_by_aims, a_root_of_all_addresses_is_refused)
+{
+    static char bytes[16];
+    haul_context_options options = { .threads = 3 };
+    haul_context *context;
+    haul_plan *plan;
+    haul_type *type;
+    haul_root root = { bytes, NULL, SIZE_MAX };
+    static const haul_field fields[] = { HAUL_RAW(letter, c) };
+    const haul_struct plain = HAUL_STRUCT(letter, NULL, fields);
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    CHECK_STATUS(haul_type_create(context, &plain, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    root.type = type;
+    CHECK(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan) != HAUL_OK);
+    haul_type_free(&type);
+    haul_context_free(&context);
+}
+
 /* ---- Memory. */
 
 TEST(walk_by_aims, memory_that_runs_out_in_any_thread_is_told_and_all_of_it_given_back_H1_H2)
