@@ -2,8 +2,8 @@
  *
  * A block that holds nothing but single objects of one type is plain: its marks tell where they
  * start, and a known object from one that overlaps another, so it needs no starts beside it
- * (map/starts.h). They are spelled out before anything else is marked there. Objects in mixed blocks
- * have starts, like other ranges. All else takes the general way (mark_by_aim.c).
+ * (map/starts.h). They are spelled out before anything else is marked there. Objects in mixed
+ * blocks have starts, like other ranges. All else takes the general way (mark_by_aim.c).
  *
  * Why it is fast: nothing asks for the kind of an entry, and whether an object is new is no branch.
  * Nearly all parcels have one type, which then stays in registers.

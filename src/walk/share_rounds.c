@@ -8,7 +8,8 @@
 #include "walk/parcels.h"
 
 #define STOCK_LEAST ((size_t)64)
-#define PARCEL_WORDS (sizeof(haul__parcel) / sizeof(uint64_t))
+/* Rounded up: where pointers have 4 bytes, a parcel is no whole number of words. */
+#define PARCEL_WORDS ((sizeof(haul__parcel) + sizeof(uint64_t) - 1) / sizeof(uint64_t))
 #define ROUNDS 2u /* of parcels that each thread has at first */
 
 /* ---- Memory. */
