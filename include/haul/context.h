@@ -60,9 +60,12 @@ typedef int haul_discovery_progress(void *user, uint64_t objects, uint64_t bytes
 /* A zeroed struct means the defaults. */
 typedef struct haul_context_options {
     /* Threads that share copies of 512 KiB or more, and the discovery of graphs of 32,000 objects
-     * or more without rules, functions, sections and holes; the caller's thread included. At most
-     * HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1 mean the caller's thread alone. The others
-     * belong to the context, sleep between calls, and call no function of yours but, if
+     * or more without rules, sections and holes; the caller's thread included. At most
+     * HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1 mean the caller's thread alone. Your counting
+     * functions run on the caller's thread, with `any_thread` too; they may be asked again if the
+     * discovery begins anew. If more than one pointer to 32 objects needs one, or if a plan that
+     * needs one has several roots, the caller's thread discovers alone. The others belong to the
+     * context, sleep between calls, and call no function of yours but, if
      * `any_thread` allows it, the allocator's. They block signals, except those of their own faults
      * in your memory. Each takes 68 KiB from the allocator and a stack of 512 KiB. If the system
      * gives fewer, the context works with fewer; after a fork the child has none. Results do not

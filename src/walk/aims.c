@@ -1,11 +1,14 @@
 /* What each row's pointers lead to, worked out from the types before several threads walk.
  *
- * A walk is shared only if every row has an aim: it leads to one object, to an array whose count is
- * a constant or a product of fields, or to a string; and its objects are dense, without rules,
- * parts, exclusions and ancestors.
+ * A walk is shared only if every row has an aim: it leads to one object, to an array, or to a
+ * string; and its objects are dense, without rules, parts, exclusions and ancestors.
+ *
+ * Arrays that a callback counts, or a product of fields that may overflow, are left to the caller's
+ * thread (asides.c).
  */
 #include "walk/aims.h"
 #include "walk/hints.h"
+#include "walk/pointer.h"
 #include "walk/why.h"
 
 #define MANY_AIMS 4096u
@@ -82,6 +85,23 @@ haul_status haul__aim_objects(haul__discovery *d, haul__aims *aims, uint32_t met
     return add_aim(d, aims, &made, aim);
 }
 
+/* Describes the count of an array. 0: neither threads nor the caller's thread can find it out by
+ * the row alone. Callbacks learn which root led to them, so there must be one. */
+static int describe_count(const haul__discovery *d, const haul__slot *slot, unsigned level,
+                          haul__aim *made)
+{
+    const int kind = slot->shape[level].kind;
+    if (haul__prepare_count(slot, level, &made->count))
+        return 1;
+    if (level || (kind != HAUL_COUNT_KIND_PRODUCT &&
+                  (kind != HAUL_COUNT_KIND_FUNCTION || d->root_count > 1)))
+        return 0;
+    memset(&made->count, 0, sizeof made->count);
+    made->count.unit = (int64_t)haul__unit_of(slot, level);
+    made->is_asked = 1;
+    return 1;
+}
+
 /* The aim of the pointers of a slot's last level. *made->kind HAUL__AIM_POINTERS: there is none,
  * and aims->why says why. */
 static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul__slot *slot,
@@ -99,8 +119,7 @@ static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul_
         return HAUL_OK;
     }
     status = haul__prepare_plain_array(d, slot, level, &made->count);
-    aims->why = HAUL__WHY_FUNCTION;
-    if (status != HAUL_OK || made->count.is_called)
+    if (status != HAUL_OK)
         return status;
     if (!made->count.why && made->count.is_string) {
         made->kind = HAUL__AIM_STRING;
@@ -108,7 +127,7 @@ static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul_
         return HAUL_OK;
     }
     aims->why = haul__why_uncounted(&slot->shape[level]);
-    if (!haul__prepare_count(slot, level, &made->count))
+    if (!describe_count(d, slot, level, made))
         return HAUL_OK;
     aims->why = HAUL__WHY_SIZE;
     if (slot->unit == 0 || slot->unit > LONGEST_UNIT)
@@ -127,9 +146,10 @@ static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul_
 
 /* From the last level to the first: each further one is an array of pointers. HAUL__NO_AIM: a level
  * has none. */
-static haul_status aim_of(haul__discovery *d, haul__aims *aims, const haul__slot *slot,
+static haul_status aim_of(haul__discovery *d, haul__aims *aims, uint32_t met, size_t row,
                           uint32_t *aim)
 {
+    const haul__slot *slot = &d->met_types[met].walk->slots[row];
     unsigned level = slot->levels;
     *aim = HAUL__NO_AIM;
     while (level-- > 0) {
@@ -138,10 +158,12 @@ static haul_status aim_of(haul__discovery *d, haul__aims *aims, const haul__slot
         haul_status status = HAUL_OK;
         memset(&made, 0, sizeof made);
         made.kind = HAUL__AIM_POINTERS;
+        made.of = met;
+        made.slot = slot;
         if (is_last) {
             status = aim_at_last(d, aims, slot, level, &made);
         } else if (aims->why = haul__why_uncounted(&slot->shape[level]),
-                   haul__prepare_count(slot, level, &made.count)) {
+                   describe_count(d, slot, level, &made)) {
             made.next = *aim;
             made.misaligned = HAUL__WORD - 1;
             prepare_piece(aims, &made, HAUL__WORD, 1);
@@ -184,7 +206,7 @@ static haul_status aim_edges(haul__discovery *d, haul__aims *aims, uint32_t met,
     for (i = 0; i < walk->slot_count && *may; i++) {
         haul__aimed_edge *edge;
         uint32_t aim;
-        status = aim_of(d, aims, &walk->slots[i], &aim);
+        status = aim_of(d, aims, met, i, &aim);
         edge = status == HAUL_OK ? HAUL__LIST_ADD(d->allocator, &aims->edges) : NULL;
         if (!edge)
             return HAUL_ERROR_MEMORY;

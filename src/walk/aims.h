@@ -24,6 +24,9 @@ typedef struct haul__aim {
     uint64_t bytes; /* of an object, or of an array with a constant count */
     uint8_t kind;
     uint8_t has_pointers;
+    uint8_t is_asked; /* the caller's thread finds out the count, by a callback or a product */
+    uint32_t of;      /* the type that its row stands in; of a root: unused */
+    const haul__slot *slot; /* its row; NULL: it is of a root */
 } haul__aim;
 
 /* A pointer of a type's objects, prepared for the innermost loop. */

@@ -63,6 +63,7 @@ typedef struct haul__sharer {
     unsigned at_mark, at_visit; /* where it was last */
     uintptr_t thread;           /* that has worked on it in this round; 0: none */
     size_t objects;
+    size_t asked;      /* of a walk by aims: pointers whose count is asked for (asides.c) */
     uint64_t bytes;    /* of objects, about */
     haul__stock stock; /* blocks, if the threads must not ask the allocator */
     /* else its part of the map; of a walk by aims also what it has found */
@@ -99,7 +100,11 @@ typedef struct haul__share {
     int has_parts;                 /* threads make blocks, each in its part of the map */
     double news_at;                /* when there are news; 0: nobody listens */
     size_t objects_left;           /* that may be visited */
-    unsigned stop;                 /* atomic: one of the reasons */
+    /* asides.c: how many there were; before the last round; after how many rounds; the last one's
+     * aim */
+    size_t asides, asides_before, turns;
+    uint32_t asides_about;
+    unsigned stop;    /* atomic: one of the reasons */
     uint32_t because; /* atomic: a haul__why, and 256 times the aim or type that it is about */
     unsigned busy;    /* atomic: threads that have work */
     haul__district district[HAUL__DISTRICTS];

@@ -290,6 +290,7 @@ static int collect(haul__discovery *d, haul__share *share)
         else
             haul__news_count(d, sharer->objects, 0);
         sharer->objects = 0;
+        sharer->asked = 0;
         sharer->bytes = 0;
     }
     return has_room;

@@ -1,10 +1,12 @@
 /* Visiting by aims: the pointers of ranges go to the districts of their targets.
  *
- * The counts of arrays are read here, and noted in the thread's own read set.
+ * The counts of arrays are read here, and noted in the thread's own read set. Pointers whose count
+ * is asked for are put aside (asides.c).
  */
 #include "walk/by_aim.h"
 #include "walk/mark_inline.h"
 #include "walk/parcels.h"
+#include "walk/why.h"
 
 #define FETCHED_AT_ONCE 16u /* words of entries whose ranges are fetched together */
 #define FEW_EDGES ((size_t)4)
@@ -96,12 +98,31 @@ HAUL__INLINE int send_pointer(haul__share *share, haul__sharer *own, uint64_t ta
     return 1;
 }
 
+/* Puts aside a pointer whose count is asked for. 0: there are so many that one thread is faster. */
+static int let_ask(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
+                   uintptr_t object, uintptr_t value)
+{
+    const haul__slot *slot = share->aims->list.at[edge->tag >> 48].slot;
+    if (!value && slot->shape[0].kind == HAUL_COUNT_KIND_FUNCTION)
+        return 1; /* no function is called for NULL */
+    own->asked++;
+    if (HAUL__UNLIKELY(haul__are_many_asked(own->asked, own->objects))) {
+        haul__give_up(share, haul__why_uncounted(&slot->shape[0]), edge->tag >> 48);
+        return 0;
+    }
+    haul__put_aside(own, (uint64_t)(object + edge->offset) | edge->tag);
+    haul__put_aside(own, HAUL__TO_ASK);
+    return 1;
+}
+
 /* Follows a pointer to an array whose count depends on fields, or is 0. */
 static int follow_counted(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
                           uintptr_t object, uintptr_t value)
 {
     const haul__plain_array *array = &share->aims->list.at[edge->tag >> 48].count;
     uint64_t bytes;
+    if (share->aims->list.at[edge->tag >> 48].is_asked)
+        return let_ask(share, own, edge, object, value);
     if (HAUL__UNLIKELY(!read_count(share, own, edge->tag >> 48, object, &bytes)))
         return 0;
     if (value && bytes)
