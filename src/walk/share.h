@@ -106,7 +106,12 @@ typedef struct haul__share {
     int has_parts;                 /* threads make blocks, each in its part of the map */
     double news_at;                /* when there are news; 0: nobody listens */
     size_t objects_left;           /* that may be visited */
-    unsigned stop;                 /* atomic: one of the reasons */
+    size_t objects;                /* atomic: that are found, of a walk by aims */
+    /* asides.c: how many there were, atomic; up to the last full round; after how many such rounds;
+     * the last one's aim */
+    size_t asides, asides_before, turns;
+    uint32_t asides_about;
+    unsigned stop;    /* atomic: one of the reasons */
     uint32_t because; /* atomic: a haul__why, and 256 times the aim or type that it is about */
     unsigned busy;    /* atomic: threads that have work */
     haul__district district[HAUL__DISTRICTS];

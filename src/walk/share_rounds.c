@@ -242,6 +242,7 @@ static int equip(haul__discovery *d, haul__share *share)
     share->type_count = d->met_type_count;
     share->stop = HAUL__GO_ON;
     share->news_at = d->news.is_wanted ? d->news.next : 0;
+    share->objects = d->found->objects;
     share->objects_left = d->context->options.max_objects - d->found->objects;
     return is_equipped && (ready >= wanted || add_parcels(d, share, wanted - ready));
 }

@@ -308,12 +308,15 @@ static void mark_claimed(haul__share *share, haul__sharer *own, haul__district *
         if (list)
             fetch_parcel(list);
         if (is_ready(share, own)) {
+            const size_t before = own->objects;
             if (!share->aims)
                 mark_parcel(share, own, district, parcel);
             else if (parcel->kind == HAUL__RANGES)
                 haul__mark_parcel_by_aim(share, own, district, parcel);
             else
                 haul__mark_singles_by_aim(share, own, district, parcel);
+            if (own->objects != before)
+                haul__atomic_add(&share->objects, own->objects - before);
             haul__put_spare(own, parcel);
         } else {
             haul__send_parcel(&district->parcels, parcel);

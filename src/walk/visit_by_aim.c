@@ -1,9 +1,13 @@
 /* Visiting by aims: the pointers of ranges go to the districts of their targets.
  *
- * The counts of arrays are read here, and noted in the thread's own read set.
+ * The counts of arrays are read here, and noted in the thread's own read set. Pointers whose count
+ * is asked for are put aside (asides.c).
  */
+#include "type/field.h"
+#include "walk/asides.h"
 #include "walk/by_aim.h"
 #include "walk/mark_inline.h"
+#include "walk/why.h"
 
 #define FETCHED_AT_ONCE 16u /* words of entries whose ranges are fetched together */
 #define SINGLES_AT_ONCE 8u  /* single objects that are fetched together */
@@ -63,6 +67,36 @@ static int read_count(haul__share *share, haul__sharer *own, uint64_t aim, uintp
     return 1;
 }
 
+/* The same, if a step may overflow. Without a pointer, *bytes only tells whether the count is 0. */
+static int read_wide(haul__share *share, haul__sharer *own, uint64_t aim, uintptr_t object,
+                     uintptr_t value, uint64_t *bytes)
+{
+    const haul__plain_array *array = &share->aims->list.at[aim].count;
+    const haul_count *shape = &array->slot->shape[array->level];
+    int64_t total = shape->fields ? shape->times : 0, field;
+    int is_right = 1;
+    unsigned i;
+    for (i = 0; i < shape->fields && is_right; i++) {
+        haul_integer place = shape->field[i];
+        place.offset = array->field[i].offset;
+        is_right = haul__read_field((const void *)object, &place, &field) && field >= 0 &&
+                   !haul__product_overflows(total, field, &total);
+        note_read(own, object + place.offset, place.bytes,
+                  haul__read_stored((const void *)object, &place));
+    }
+    is_right = is_right && !haul__sum_overflows(total, shape->plus, &total) && total >= 0 &&
+               (uint64_t)total <= SIZE_MAX;
+    if (is_right && value)
+        is_right = (uint64_t)total <= own->walk.context->options.max_array_elements &&
+                   (uint64_t)total <= (uint64_t)HAUL__HIGHEST / (uint64_t)array->unit;
+    if (HAUL__UNLIKELY(!is_right)) {
+        haul__give_up(share, HAUL__WHY_FAULT, aim);
+        return 0;
+    }
+    *bytes = value ? (uint64_t)total * (uint64_t)array->unit : total != 0;
+    return 1;
+}
+
 /* Lists a pointer to no elements. */
 static int note_empty(haul__share *share, haul__sharer *own, uintptr_t place)
 {
@@ -96,14 +130,39 @@ HAUL__INLINE int send_pointer(haul__share *share, haul__sharer *own, const haul_
     return 1;
 }
 
-/* Follows a pointer to an array whose count depends on fields, or is 0. */
+/* Puts aside a pointer whose count is asked for. 0: there are so many that one thread is faster. */
+static int let_ask(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
+                   uintptr_t object, uintptr_t value)
+{
+    const haul__slot *slot = share->aims->list.at[edge->tag >> 48].slot;
+    size_t asked;
+    if (!value)
+        return 1; /* no function is called for NULL */
+    asked = haul__atomic_add(&share->asides, (size_t)1);
+    if (HAUL__UNLIKELY(haul__are_many_asked(asked, haul__atomic_load(&share->objects)))) {
+        haul__give_up(share, haul__why_uncounted(&slot->shape[0]), edge->tag >> 48);
+        return 0;
+    }
+    haul__put_aside(own, (uint64_t)(object + edge->offset) | edge->tag);
+    haul__put_aside(own, HAUL__TO_ASK);
+    return 1;
+}
+
+/* Follows a pointer to an array whose count depends on fields, or is 0 or above a limit. */
 static HAUL__NOINLINE int follow_counted(haul__share *share, haul__sharer *own,
                                          const haul__aimed_edge *edge, uintptr_t object,
                                          uintptr_t value)
 {
-    const haul__plain_array *array = &share->aims->list.at[edge->tag >> 48].count;
+    const haul__aim *aim = &share->aims->list.at[edge->tag >> 48];
+    const haul__plain_array *array = &aim->count;
     uint64_t bytes;
-    if (HAUL__UNLIKELY(!read_count(share, own, edge->tag >> 48, object, &bytes)))
+    if (aim->is_asked)
+        return let_ask(share, own, edge, object, value);
+    if (!value && !array->field_count)
+        return 1; /* the limits are for targets */
+    if (HAUL__UNLIKELY(!(aim->is_wide
+                             ? read_wide(share, own, edge->tag >> 48, object, value, &bytes)
+                             : read_count(share, own, edge->tag >> 48, object, &bytes))))
         return 0;
     if (value && bytes)
         return send_pointer(share, own, edge, value, bytes);
