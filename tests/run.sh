@@ -721,7 +721,7 @@ stage_11() {
 # Every context has three threads, which share everything, however little.
 threads_suites="ship arena rules plan thread_pool threads shared_walk block_forms long_nodes ordered
 tags short_arrays directions update frees free_orders launches process_state image_pieces
-walk_by_aims environment"
+walk_by_aims walk_asides environment"
 
 threads_build() {
     local targets=(haul_unit_plain haul_contract haul_random haul_attack)

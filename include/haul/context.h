@@ -63,14 +63,18 @@ typedef int haul_discovery_progress(void *user, uint64_t objects, uint64_t bytes
 /* A zeroed struct means the defaults. */
 typedef struct haul_context_options {
     /* Threads that share copies of 512 KiB or more, and the discovery of graphs of 32,000 objects
-     * or more without rules, functions, sections and holes; the caller's thread included. At most
-     * HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1 mean the caller's thread alone. The others
-     * belong to the context, sleep between calls, and call no function of yours but, if
-     * `any_thread` allows it, the allocator's. They block signals, except those of their own faults
-     * in your memory. Each takes 68 KiB from the allocator and a stack of 512 KiB. If the system
-     * gives fewer, the context works with fewer; after a fork the child has none. Results do not
-     * depend on their number; if several counts have changed since a plan was made, the error may
-     * name another one of them. */
+     * or more without rules, sections and holes; the caller's thread included. At most
+     * HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1 mean the caller's thread alone. Your counting
+     * functions run on the caller's thread, with `any_thread` too. A discovery may begin anew
+     * twice, so one may be asked three times for a pointer. If 1,024 pointers need one, and more
+     * than one to 32 objects that are found so far, or if a plan that needs one has several roots,
+     * the caller's thread discovers alone. The others belong to the context, sleep between calls,
+     * and call no function of yours but, if `any_thread` allows it, the allocator's. They block
+     * signals, except those of their own faults in your memory. Each takes 68 KiB from the
+     * allocator and a stack of 512 KiB. If the system gives fewer, the context works with fewer;
+     * after a fork the child has none. Results do not depend on their number, except
+     * `bookkeeping_bytes`; if several counts have changed since a plan was made, the error
+     * may name another one of them. */
     unsigned threads;
     /* If not 0: one address reached as two types that disagree, or one pointer word with two
      * meanings, is HAUL_ERROR_GRAPH with both paths. Discovery is then slower, with a table entry

@@ -62,10 +62,11 @@ typedef struct haul_plan_info {
     size_t alignment;    /* that the arena's base needs */
     /* objects and arrays found, each once; of arrays that overlap, those that brought new bytes */
     size_t objects;
-    size_t pointers;          /* described words that are pointers in the copy, null or not */
-    size_t null_pointers;     /* of these, null when the graph was last packed */
-    size_t graph_bytes;       /* described bytes; those of objects in a pool twice */
-    size_t bookkeeping_bytes; /* host memory that the plan holds */
+    size_t pointers;      /* described words that are pointers in the copy, null or not */
+    size_t null_pointers; /* of these, null when the graph was last packed */
+    size_t graph_bytes;   /* described bytes; those of objects in a pool twice */
+    /* Host memory that the plan holds. It depends on the order of finding, so on the threads. */
+    size_t bookkeeping_bytes;
     /* the worklist at its longest; if threads share the discovery, all of theirs, which differs
      * from one run to the next */
     size_t worklist_bytes;

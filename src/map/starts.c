@@ -26,6 +26,31 @@ int haul__starts_add(haul__start_notes *notes, const haul_allocator *allocator, 
     return 1;
 }
 
+/* The starts that the marks of a uniform block tell, of the words of a cell. */
+static uint64_t marked_starts(const haul__block *block, unsigned number)
+{
+    const haul__cell *cell = &block->cells[number];
+    return block->words ? haul__load_cell(cell)
+                        : haul__words_of(cell->aux) & UINT64_C(0x5555555555555555);
+}
+
+int haul__starts_spell(haul__start_notes *notes, const haul__map *map, uintptr_t first,
+                       uintptr_t last, int is_marked)
+{
+    uintptr_t at = first & ~(uintptr_t)(HAUL__BLOCK_BYTES - 1);
+    for (; at <= last; at += HAUL__BLOCK_BYTES) {
+        haul__block *block = haul__map_find(map, at);
+        unsigned number;
+        if (!haul__has_plain_starts(block))
+            continue;
+        if (!haul__starts_add(notes, &map->allocator, block))
+            return 0;
+        for (number = 0; is_marked && number < HAUL__CELLS; number++)
+            haul__starts_beside(block)[number] = marked_starts(block, number);
+    }
+    return 1;
+}
+
 /* Does a range start in [first, end), from a start of a word on? */
 static int has_start(const haul__map *map, uintptr_t first, uintptr_t end)
 {

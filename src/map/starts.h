@@ -18,7 +18,8 @@ typedef struct haul__start_notes {
     size_t left; /* blocks that the first slab has room for */
 } haul__start_notes;
 
-/* Until layout, the starts of a block stand in the place of its base; NULL: it has none. */
+/* Until layout, the starts of a block stand in the place of its base; NULL: it has none. A uniform
+ * block without any is plain: its marks tell the starts, for each of its objects is a range. */
 HAUL__INLINE uint64_t *haul__starts_beside(const haul__block *block)
 {
     return (uint64_t *)(uintptr_t)block->base;
@@ -30,6 +31,24 @@ HAUL__INLINE int haul__is_start_beside(const haul__block *block, uintptr_t addre
     const unsigned word = haul__word_in_block(address);
     return starts && (starts[word / 64] >> (word % 64) & 1);
 }
+
+HAUL__INLINE int haul__has_plain_starts(const haul__block *block)
+{
+    return block && !block->base && haul__is_uniform(block);
+}
+
+/* Might some block that touches [first, last] have plain starts? */
+HAUL__INLINE int haul__are_plain_starts(const haul__map *map, uintptr_t first, uintptr_t last)
+{
+    return (first ^ last) >> HAUL__BLOCK_SHIFT != 0 ||
+           haul__has_plain_starts(haul__map_find(map, first));
+}
+
+/* Gives plain blocks that touch [first, last] room for starts. `is_marked`: with those that their
+ * marks tell; else without any, for what has been marked there lately is one range. 0: out of
+ * memory. */
+int haul__starts_spell(haul__start_notes *notes, const haul__map *map, uintptr_t first,
+                       uintptr_t last, int is_marked);
 
 /* Gives a block room for starts. 0: out of memory. */
 int haul__starts_add(haul__start_notes *notes, const haul_allocator *allocator, haul__block *block);

@@ -1,11 +1,14 @@
 /* What each row's pointers lead to, worked out from the types before several threads walk.
  *
- * A walk is shared only if every row has an aim: it leads to one object, to an array whose count is
- * a constant or a product of fields, or to a string; and its objects are dense, without rules,
- * parts, exclusions and ancestors.
+ * A walk is shared only if every row has an aim: it leads to one object, to an array, or to a
+ * string; and its objects are dense, without rules, parts, exclusions and ancestors.
+ *
+ * Arrays that a callback counts are left to the caller's thread (asides.c).
  */
 #include "walk/aims.h"
 #include "walk/hints.h"
+#include "walk/pointer.h"
+#include "walk/share.h"
 #include "walk/why.h"
 
 #define MANY_AIMS 4096u
@@ -33,6 +36,38 @@ static int suits(haul__discovery *d, const haul__met_type *met)
     return !reason.why;
 }
 
+/* Works out the counts of one field that make an array with at least one byte, are small reads, and
+ * pass all limits. */
+static void prepare_short(const haul__discovery *d, haul__plain_array *array)
+{
+    const int64_t multiply = array->multiply, add = array->add;
+    const uint64_t limit = d->context->options.max_array_elements;
+    int64_t least, most = HAUL__READ_FAR - 1;
+    array->is_short = 0;
+    if (array->field_count != 1 || multiply < 1)
+        return;
+    least = add > 0 ? 0 : (multiply - add) / multiply;
+    if (most > HAUL__PLAIN_COUNT / multiply)
+        most = HAUL__PLAIN_COUNT / multiply;
+    if (least > most || (uint64_t)(most * multiply + add) > limit)
+        return;
+    array->least = (uint64_t)least;
+    array->span = (uint64_t)(most - least);
+    array->scale = multiply * array->unit;
+    array->shift = add * array->unit;
+    array->width_mark = haul__read_of(0, array->field[0].width, 0);
+    array->is_short = 1;
+}
+
+/* May an array have `add` elements? If not, pointers to it are looked at one by one. */
+static int is_within_limits(const haul__discovery *d, const haul__aim *aim)
+{
+    const int64_t add = aim->count.add, unit = aim->count.unit;
+    return add > 0 && unit > 0 && add <= INT32_MAX &&
+           (uint64_t)add <= d->context->options.max_array_elements &&
+           (uint64_t)add <= (uint64_t)HAUL__HIGHEST / (uint64_t)unit;
+}
+
 static haul_status add_aim(haul__discovery *d, haul__aims *aims, const haul__aim *aim,
                            uint32_t *number)
 {
@@ -40,8 +75,10 @@ static haul_status add_aim(haul__discovery *d, haul__aims *aims, const haul__aim
     if (!added)
         return HAUL_ERROR_MEMORY;
     *added = *aim;
+    if (aim->kind != HAUL__AIM_ONE && aim->kind != HAUL__AIM_STRING && !aim->is_wide)
+        prepare_short(d, &added->count);
     added->bytes = aim->kind == HAUL__AIM_ONE ? d->met_types[aim->met].simple.bytes
-                   : aim->count.add > 0       ? (uint64_t)(aim->count.add * aim->count.unit)
+                   : is_within_limits(d, aim) ? (uint64_t)(aim->count.add * aim->count.unit)
                                               : 0;
     *number = (uint32_t)(aims->list.count - 1);
     return HAUL_OK;
@@ -53,12 +90,14 @@ static void prepare_piece(haul__aims *aims, haul__aim *aim, size_t unit, size_t 
     const size_t elements =
         pointers && pointers < HAUL__VISITED_AT_ONCE ? HAUL__VISITED_AT_ONCE / pointers : 1;
     const size_t pieces = HAUL__SIMPLE_BYTES / (elements * unit) + 1;
+    /* A parcel has twice as many single objects as ranges. */
+    const size_t together = aim->kind == HAUL__AIM_ONE && elements < 2 ? 2 : elements;
     aim->piece = elements * unit;
     aim->has_pointers = pointers != 0;
     if (!pointers)
         return;
-    if (aims->most_pointers < elements * pointers)
-        aims->most_pointers = elements * pointers;
+    if (aims->most_pointers < together * pointers)
+        aims->most_pointers = together * pointers;
     if (aims->most_pieces < pieces)
         aims->most_pieces = pieces;
 }
@@ -82,6 +121,44 @@ haul_status haul__aim_objects(haul__discovery *d, haul__aims *aims, uint32_t met
     return add_aim(d, aims, &made, aim);
 }
 
+/* Describes a count with large constants. The array's fields are those that it reads. */
+static void describe_wide(const haul__slot *slot, unsigned level, haul__aim *made)
+{
+    haul__plain_array *array = &made->count;
+    const haul_count *shape = &slot->shape[level];
+    unsigned i;
+    made->is_wide = 1;
+    memset(array, 0, sizeof *array);
+    array->slot = slot;
+    array->level = (uint8_t)level;
+    array->unit = (int64_t)haul__unit_of(slot, level);
+    array->field_count = shape->fields;
+    array->add = shape->plus;
+    array->needs_pointer = shape->fields && level == 0 && !(slot->flags & HAUL__SLOT_EACH);
+    for (i = 0; i < shape->fields; i++)
+        array->field[i].offset = shape->field[i].offset + slot->self;
+}
+
+/* Describes the count of an array. 0: neither threads nor the caller's thread can find it out by
+ * the row alone. Callbacks learn which root led to them, so there must be one. */
+static int describe_count(const haul__discovery *d, const haul__slot *slot, unsigned level,
+                          haul__aim *made)
+{
+    const int kind = slot->shape[level].kind;
+    if (haul__prepare_count(slot, level, &made->count))
+        return 1;
+    if (kind == HAUL_COUNT_KIND_PRODUCT) {
+        describe_wide(slot, level, made);
+        return 1;
+    }
+    if (level || kind != HAUL_COUNT_KIND_FUNCTION || d->root_count > 1)
+        return 0;
+    memset(&made->count, 0, sizeof made->count);
+    made->count.unit = (int64_t)haul__unit_of(slot, level);
+    made->is_asked = 1;
+    return 1;
+}
+
 /* The aim of the pointers of a slot's last level. *made->kind HAUL__AIM_POINTERS: there is none,
  * and aims->why says why. */
 static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul__slot *slot,
@@ -99,8 +176,7 @@ static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul_
         return HAUL_OK;
     }
     status = haul__prepare_plain_array(d, slot, level, &made->count);
-    aims->why = HAUL__WHY_FUNCTION;
-    if (status != HAUL_OK || made->count.is_called)
+    if (status != HAUL_OK)
         return status;
     if (!made->count.why && made->count.is_string) {
         made->kind = HAUL__AIM_STRING;
@@ -108,7 +184,7 @@ static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul_
         return HAUL_OK;
     }
     aims->why = haul__why_uncounted(&slot->shape[level]);
-    if (!haul__prepare_count(slot, level, &made->count))
+    if (!describe_count(d, slot, level, made))
         return HAUL_OK;
     aims->why = HAUL__WHY_SIZE;
     if (slot->unit == 0 || slot->unit > LONGEST_UNIT)
@@ -127,9 +203,10 @@ static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul_
 
 /* From the last level to the first: each further one is an array of pointers. HAUL__NO_AIM: a level
  * has none. */
-static haul_status aim_of(haul__discovery *d, haul__aims *aims, const haul__slot *slot,
+static haul_status aim_of(haul__discovery *d, haul__aims *aims, uint32_t met, size_t row,
                           uint32_t *aim)
 {
+    const haul__slot *slot = &d->met_types[met].walk->slots[row];
     unsigned level = slot->levels;
     *aim = HAUL__NO_AIM;
     while (level-- > 0) {
@@ -138,10 +215,12 @@ static haul_status aim_of(haul__discovery *d, haul__aims *aims, const haul__slot
         haul_status status = HAUL_OK;
         memset(&made, 0, sizeof made);
         made.kind = HAUL__AIM_POINTERS;
+        made.of = met;
+        made.slot = slot;
         if (is_last) {
             status = aim_at_last(d, aims, slot, level, &made);
         } else if (aims->why = haul__why_uncounted(&slot->shape[level]),
-                   haul__prepare_count(slot, level, &made.count)) {
+                   describe_count(d, slot, level, &made)) {
             made.next = *aim;
             made.misaligned = HAUL__WORD - 1;
             prepare_piece(aims, &made, HAUL__WORD, 1);
@@ -168,6 +247,10 @@ haul__aimed_edge haul__aimed_edge_of(const haul__aims *aims, uint32_t number)
     edge.bytes = aim->kind == HAUL__AIM_STRING ? 0 : aim->bytes;
     edge.offset = 0;
     edge.is_fixed = aim->kind == HAUL__AIM_STRING || (aim->bytes && !aim->count.field_count);
+    edge.words = aim->kind == HAUL__AIM_ONE ? 1 : 2;
+    edge.first_outlet = HAUL__DISTRICTS * (aim->kind != HAUL__AIM_ONE ? HAUL__RANGES
+                                           : aim->met % 2             ? HAUL__OTHER_SINGLES
+                                                                      : HAUL__SINGLES);
     return edge;
 }
 
@@ -184,7 +267,7 @@ static haul_status aim_edges(haul__discovery *d, haul__aims *aims, uint32_t met,
     for (i = 0; i < walk->slot_count && *may; i++) {
         haul__aimed_edge *edge;
         uint32_t aim;
-        status = aim_of(d, aims, &walk->slots[i], &aim);
+        status = aim_of(d, aims, met, i, &aim);
         edge = status == HAUL_OK ? HAUL__LIST_ADD(d->allocator, &aims->edges) : NULL;
         if (!edge)
             return HAUL_ERROR_MEMORY;

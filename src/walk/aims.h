@@ -21,9 +21,13 @@ typedef struct haul__aim {
     uint32_t met;            /* the type of objects */
     uint32_t next;
     uint32_t hint;  /* 1 + the number of the hint that names it; 0: none does */
-    uint64_t bytes; /* of an object, or of an array with a constant count */
+    uint64_t bytes; /* of an object, or of an array whose constant count is within the limits */
     uint8_t kind;
     uint8_t has_pointers;
+    uint8_t is_asked;       /* a callback answers the count, so the caller's thread finds it out */
+    uint8_t is_wide;        /* a product with large constants: each step may overflow */
+    uint32_t of;            /* the type that its row stands in; of a root: unused */
+    const haul__slot *slot; /* its row; NULL: it is of a root */
 } haul__aim;
 
 /* A pointer of a type's objects, prepared for the innermost loop. */
@@ -31,7 +35,9 @@ typedef struct haul__aimed_edge {
     uint64_t tag;   /* the number of its aim << 48 */
     uint64_t bytes; /* of its target, if they do not depend on fields, or 0 for a string */
     size_t offset;
-    int is_fixed; /* nothing but the pointer need be read */
+    unsigned is_fixed;     /* nothing but the pointer need be read */
+    unsigned first_outlet; /* of those for such entries (share.h) */
+    unsigned words;        /* of such an entry */
 } haul__aimed_edge;
 
 #define HAUL__NO_AIM UINT32_MAX

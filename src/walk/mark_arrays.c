@@ -266,6 +266,17 @@ int haul__mark_plain_array(haul__map *map, uintptr_t first, uintptr_t end)
     return mark_array(map, first, end);
 }
 
+HAUL__HOT static int mark_new_array(const uintptr_t *flat, uintptr_t first, uintptr_t end,
+                                    int is_string)
+{
+    return mark_simply(flat, first, end, is_string);
+}
+
+int haul__mark_new_array(const haul__map *map, uintptr_t first, uintptr_t end, int is_string)
+{
+    return mark_new_array(map->flat, first, end, is_string);
+}
+
 int haul__mark_pointer_array(haul__map *map, uintptr_t first, uintptr_t end)
 {
     return mark_pointers(map, first, end);

@@ -10,14 +10,9 @@
  */
 #include "walk/by_aim.h"
 #include "map/mark.h"
-#include "map/mixed.h"
 #include "walk/hints.h"
 #include "walk/mark_elements.h"
-#include "walk/mark_inline.h"
-#include "walk/parcels.h"
-
-#define MARKS_AHEAD 16u
-#define STARTS_AHEAD 6u
+#include "walk/mark_in_mixed.h"
 
 /* ---- One range. */
 
@@ -95,37 +90,6 @@ static int may_be_string(const haul__aims *aims, const haul__aim *aim, uintptr_t
            memchr(text, 0, bytes) == text + bytes - 1;
 }
 
-/* Marks a range of whole words that lies, with the word behind it, in one cell of a mixed block:
- * the bulk of a heap of many types. `slots`: of its words. HAUL__APART: it needs the other ways. */
-HAUL__INLINE int mark_in_cell(const uintptr_t *flat, uintptr_t first, uint64_t bytes,
-                              uint64_t slots)
-{
-    const uintptr_t entry = flat[first >> HAUL__BLOCK_SHIFT];
-    const unsigned shift = haul__word_in_cell(first), number = haul__cell_number(first);
-    const unsigned behind = shift + (unsigned)(bytes >> HAUL__WORD_SHIFT);
-    haul__block *block = haul__block_in(entry);
-    uint64_t words, live, found, starts, start;
-    if ((entry & HAUL__FORM_MASK) != HAUL__MIXED || !block->base || behind > 63 ||
-        bytes % HAUL__WORD != 0)
-        return HAUL__APART;
-    start = (uint64_t)1 << shift;
-    words = ((uint64_t)1 << behind) - start;
-    live = haul__load_cell(&block->cells[number]);
-    found = haul__slots(block)[number];
-    starts = haul__starts_beside(block)[number];
-    slots = slots << shift & words;
-    if (((live | found) & words) != 0) {
-        const uint64_t unfit = (words & ~live) | ((found ^ slots) & words) |
-                               ((starts ^ start) & words) |
-                               ((live | found) & ~starts & (uint64_t)1 << behind);
-        return unfit ? HAUL__APART : HAUL__KNOWN_BEFORE;
-    }
-    haul__store_cell(&block->cells[number], live | words);
-    haul__slots(block)[number] = found | slots;
-    haul__starts_beside(block)[number] = starts | start;
-    return HAUL__FRESH;
-}
-
 /* Is an object whose bytes are all live one that was found before? One cell tells it if the block's
  * marks say where objects start: the word behind the object is then dead, unless one starts there.
  */
@@ -149,14 +113,24 @@ static int is_known_object(const haul__map *map, uintptr_t first, uintptr_t end)
 HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, const haul__aims *aims,
                              const haul__aim *aim, uintptr_t first, uintptr_t end)
 {
-    int fresh = HAUL__APART;
+    const int is_string = aim->kind == HAUL__AIM_STRING;
+    int fresh = HAUL__APART, has_end = 0;
     if (aim->kind == HAUL__AIM_ONE || aim->kind == HAUL__AIM_POINTERS)
-        fresh = mark_in_cell(d->map->flat, first, (uint64_t)(end - first),
-                             aim->kind == HAUL__AIM_ONE ? d->met_types[aim->met].simple.slots
-                                                        : UINT64_MAX);
+        fresh = haul__mark_in_mixed(d->map->flat, first, (uint64_t)(end - first),
+                                    aim->kind == HAUL__AIM_ONE ? d->met_types[aim->met].simple.slots
+                                                               : UINT64_MAX);
     if (fresh != HAUL__APART)
         return fresh;
-    fresh = mark_in_line(d, aim, first, end);
+    if (HAUL__UNLIKELY(haul__are_plain_starts(d->map, first, end)) &&
+        !haul__starts_spell(notes, d->map, first, end, 1))
+        return HAUL__NO_MEMORY;
+    if ((is_string || aim->kind == HAUL__AIM_BYTES) &&
+        HAUL__LIKELY(haul__mark_new_array(d->map, first, end, is_string))) {
+        fresh = HAUL__FRESH;
+        has_end = 1;
+    } else {
+        fresh = mark_in_line(d, aim, first, end);
+    }
     if (HAUL__UNLIKELY(fresh == HAUL__APART))
         fresh = mark_apart(d, aim, first, end);
     if (fresh == HAUL__KNOWN_BEFORE)
@@ -167,7 +141,10 @@ HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, const
     if (HAUL__UNLIKELY(fresh < 0))
         return fresh;
     if (!haul__note_start(notes, d->allocator, haul__map_find(d->map, first), first) ||
-        (aim->kind == HAUL__AIM_STRING && !haul__mark_end(d->map, end - 1)))
+        (is_string && !has_end && !haul__mark_end(d->map, end - 1)))
+        return HAUL__NO_MEMORY;
+    if ((first ^ (end - 1)) >> HAUL__BLOCK_SHIFT != 0 && aim->kind != HAUL__AIM_ONE &&
+        !haul__starts_spell(notes, d->map, first, end - 1, 0))
         return HAUL__NO_MEMORY;
     return may_be_string(aims, aim, first, end) ? HAUL__APART : HAUL__FRESH;
 }
@@ -208,15 +185,12 @@ static void add_visits(haul__sharer *own, haul__district *district, uint64_t ent
 {
     uint64_t at;
     for (at = 0; at < bytes; at += aim->piece) {
-        haul__parcel *open = district->open;
+        haul__parcel *open = district->open[HAUL__RANGES];
         open->entry[open->count] = entry + at;
         open->entry[open->count + 1] = bytes - at < aim->piece ? bytes - at : aim->piece;
         open->count += 2;
-        if (open->count < HAUL__PARCEL)
-            continue;
-        district->open = haul__take_spare(own);
-        district->open->next = open;
-        district->open->count = 0;
+        if (open->count == HAUL__PARCEL)
+            haul__open_visits(own, district, HAUL__RANGES);
     }
 }
 
@@ -233,17 +207,17 @@ HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
     const uint64_t *entry = parcel->entry;
     const size_t count = parcel->count;
     size_t i;
-    for (i = 0; i < count && i < 2 * MARKS_AHEAD; i += 2)
+    for (i = 0; i < count && i < 2 * HAUL__MARKS_AHEAD; i += 2)
         fetch_marks(share, entry[i]);
     for (i = 0; i < count; i += 2) {
         const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry[i])];
         const uintptr_t first = HAUL__ENTRY_ADDRESS(entry[i]);
         uint64_t bytes = entry[i + 1];
         int fresh;
-        if (i + 2 * MARKS_AHEAD < count)
-            fetch_marks(share, entry[i + 2 * MARKS_AHEAD]);
-        if (i + 2 * STARTS_AHEAD < count)
-            fetch_starts(share, entry[i + 2 * STARTS_AHEAD]);
+        if (i + 2 * HAUL__MARKS_AHEAD < count)
+            fetch_marks(share, entry[i + 2 * HAUL__MARKS_AHEAD]);
+        if (i + 2 * HAUL__STARTS_AHEAD < count)
+            fetch_starts(share, entry[i + 2 * HAUL__STARTS_AHEAD]);
         if (HAUL__UNLIKELY(first < HAUL__LOWEST ||
                            (first & (aim->misaligned | (HAUL__WORD - 1))) != 0)) {
             haul__give_up(share, HAUL__WHY_BEGIN, HAUL__ENTRY_TYPE(entry[i]));

@@ -21,6 +21,8 @@ haul_status haul__mark_pending(haul__discovery *d); /* marks all that wait */
  * HAUL__NO_MEMORY: of plain bytes or a string; and of pointers. */
 #define HAUL__NO_MEMORY (-2)
 int haul__mark_plain_array(haul__map *map, uintptr_t first, uintptr_t end);
+/* 1: marked, and it was new; 0: nothing was done. Notes the end of a string. */
+int haul__mark_new_array(const haul__map *map, uintptr_t first, uintptr_t end, int is_string);
 int haul__mark_pointer_array(haul__map *map, uintptr_t first, uintptr_t end);
 
 /* The highest begin of an array that is followed in line. */

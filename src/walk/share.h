@@ -28,8 +28,15 @@
 typedef struct haul__parcel {
     struct haul__parcel *next;
     size_t count;
+    unsigned kind; /* of its entries */
     uint64_t entry[HAUL__PARCEL];
+    uint64_t beyond; /* written to, and never read */
 } haul__parcel;
+
+/* Kinds of entries: single objects of simple types, one word each; ranges of any kind, two words.
+ * There are two kinds of single objects, so that those of one parcel mostly have one type. A walk
+ * over simple objects knows only the first. */
+enum { HAUL__SINGLES, HAUL__OTHER_SINGLES, HAUL__RANGES, HAUL__KINDS };
 
 /* Where the next entry for a district goes, and the end of its parcel. */
 typedef struct haul__outlet {
@@ -40,9 +47,9 @@ typedef struct haul__district {
     haul__parcel *parcels; /* atomic: pointers whose targets lie here */
     unsigned is_taken;     /* atomic: a thread marks here */
     int has_visits;        /* atomic */
-    /* of the thread that has taken it: objects that are marked and wait to be visited. The first
+    /* of the thread that has taken it, by kind: what is marked and waits to be visited. The first
      * parcel has room; the others are full. */
-    haul__parcel *open;
+    haul__parcel *open[HAUL__KINDS];
     unsigned char apart[HAUL__LINE]; /* from the next one */
 } haul__district;
 
@@ -53,7 +60,7 @@ typedef struct haul__quarter {
 
 /* What one thread has for itself. */
 typedef struct haul__sharer {
-    haul__outlet outlet[HAUL__DISTRICTS];
+    haul__outlet outlet[HAUL__KINDS * HAUL__DISTRICTS]; /* those for singles come first */
     haul__parcel *spare;  /* used before; they stay with the thread from round to round */
     haul__parcel **fresh; /* from the pool, not touched yet; room for `parcels_needed` */
     size_t spare_count, fresh_count;
@@ -99,7 +106,12 @@ typedef struct haul__share {
     int has_parts;                 /* threads make blocks, each in its part of the map */
     double news_at;                /* when there are news; 0: nobody listens */
     size_t objects_left;           /* that may be visited */
-    unsigned stop;                 /* atomic: one of the reasons */
+    size_t objects;                /* atomic: that are found, of a walk by aims */
+    /* asides.c: how many there were, atomic; up to the last full round; after how many such rounds;
+     * the last one's aim */
+    size_t asides, asides_before, turns;
+    uint32_t asides_about;
+    unsigned stop;    /* atomic: one of the reasons */
     uint32_t because; /* atomic: a haul__why, and 256 times the aim or type that it is about */
     unsigned busy;    /* atomic: threads that have work */
     haul__district district[HAUL__DISTRICTS];
@@ -115,6 +127,12 @@ HAUL__INLINE unsigned haul__district_number(uintptr_t address)
 HAUL__INLINE haul__district *haul__district_of(haul__share *share, uintptr_t address)
 {
     return &share->district[haul__district_number(address)];
+}
+
+/* The outlets that a thread has. */
+HAUL__INLINE unsigned haul__outlets(const haul__share *share)
+{
+    return share->aims ? HAUL__KINDS * HAUL__DISTRICTS : HAUL__DISTRICTS;
 }
 
 /* Can such an object be marked in blocks of this form? */

@@ -8,7 +8,8 @@
 #include "walk/parcels.h"
 
 #define STOCK_LEAST ((size_t)64)
-#define PARCEL_WORDS (sizeof(haul__parcel) / sizeof(uint64_t))
+/* Rounded up: where pointers have 4 bytes, a parcel is no whole number of words. */
+#define PARCEL_WORDS ((sizeof(haul__parcel) + sizeof(uint64_t) - 1) / sizeof(uint64_t))
 #define ROUNDS 2u /* of parcels that each thread has at first */
 
 /* ---- Memory. */
@@ -92,7 +93,8 @@ static haul__parcel *take_parcel(haul__discovery *d, haul__share *share)
 int haul__add_visit(haul__discovery *d, haul__share *share, const uint64_t *entry, size_t words)
 {
     haul__district *district = haul__district_of(share, HAUL__ENTRY_ADDRESS(entry[0]));
-    haul__parcel *open = district->open;
+    const unsigned kind = words > 1 ? HAUL__RANGES : HAUL__SINGLES;
+    haul__parcel *open = district->open[kind];
     memcpy(open->entry + open->count, entry, words * sizeof *entry);
     open->count += words;
     district->has_visits = 1;
@@ -101,17 +103,23 @@ int haul__add_visit(haul__discovery *d, haul__share *share, const uint64_t *entr
     open = take_parcel(d, share);
     if (!open)
         return 0;
-    open->next = district->open;
-    district->open = open;
+    open->kind = kind;
+    open->next = district->open[kind];
+    district->open[kind] = open;
     return 1;
 }
 
 static int open_districts(haul__discovery *d, haul__share *share)
 {
-    unsigned i;
+    unsigned i, kind;
     for (i = 0; i < HAUL__DISTRICTS; i++)
-        if ((share->district[i].open = take_parcel(d, share)) == NULL)
-            return 0;
+        for (kind = 0; kind < (share->aims ? HAUL__KINDS : 1u); kind++) {
+            haul__parcel *parcel = take_parcel(d, share);
+            if (!parcel)
+                return 0;
+            parcel->kind = kind;
+            share->district[i].open[kind] = parcel;
+        }
     return 1;
 }
 
@@ -156,7 +164,7 @@ haul__share *haul__share_open(haul__discovery *d, const haul__aims *aims)
     share->flat = d->map->flat;
     share->map = d->map;
     share->aims = aims;
-    share->parcels_needed = pointers + HAUL__DISTRICTS + 3;
+    share->parcels_needed = pointers + haul__outlets(share) + 4;
     share->sharer_count = d->context->options.threads < HAUL__POOL_CHUNKS
                               ? d->context->options.threads
                               : HAUL__POOL_CHUNKS;
@@ -172,7 +180,7 @@ haul__share *haul__share_open(haul__discovery *d, const haul__aims *aims)
         quarter->count =
             (unsigned)((i + 1) * HAUL__DISTRICTS / share->sharer_count) - quarter->first;
     }
-    least = ROUNDS * share->sharer_count * share->parcels_needed + HAUL__DISTRICTS;
+    least = ROUNDS * share->sharer_count * share->parcels_needed + haul__outlets(share);
     if (share->sharer && share->fresh &&
         ((d->context->parcel_count > least && add_parcels(d, share, d->context->parcel_count)) ||
          add_parcels(d, share, least)) &&
@@ -234,6 +242,7 @@ static int equip(haul__discovery *d, haul__share *share)
     share->type_count = d->met_type_count;
     share->stop = HAUL__GO_ON;
     share->news_at = d->news.is_wanted ? d->news.next : 0;
+    share->objects = d->found->objects;
     share->objects_left = d->context->options.max_objects - d->found->objects;
     return is_equipped && (ready >= wanted || add_parcels(d, share, wanted - ready));
 }

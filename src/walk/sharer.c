@@ -48,13 +48,9 @@ HAUL__INLINE int mark(const uintptr_t *flat, uintptr_t address, const haul__met_
 /* The type of all of a parcel's entries; NULL: they have several. */
 static const haul__met_type *only_type(const haul__share *share, const haul__parcel *parcel)
 {
-    uint64_t differ = 0;
-    size_t i;
     if (share->type_count == 1)
         return share->types;
-    for (i = 1; i < parcel->count; i++)
-        differ |= parcel->entry[i] ^ parcel->entry[0];
-    return HAUL__ENTRY_TYPE(differ) ? NULL : &share->types[HAUL__ENTRY_TYPE(parcel->entry[0])];
+    return haul__is_of_one(parcel) ? &share->types[HAUL__ENTRY_TYPE(parcel->entry[0])] : NULL;
 }
 
 /* Makes the block of an address, if there is none. 0: it cannot. */
@@ -149,7 +145,7 @@ HAUL__HOT static void mark_parcel(haul__share *share, haul__sharer *own, haul__d
     if (HAUL__UNLIKELY(own->walk.named != NULL) && (!type || type->hint))
         name_targets(share, own, parcel);
     while (at < parcel->count) {
-        haul__parcel *open = district->open;
+        haul__parcel *open = district->open[HAUL__SINGLES];
         const size_t room = HAUL__PARCEL - open->count, left = parcel->count - at,
                      count = left < room ? left : room;
         uint64_t *out = open->entry + open->count;
@@ -161,11 +157,8 @@ HAUL__HOT static void mark_parcel(haul__share *share, haul__sharer *own, haul__d
         }
         at += count;
         open->count = (size_t)(out - open->entry);
-        if (open->count < HAUL__PARCEL)
-            continue;
-        district->open = haul__take_spare(own);
-        district->open->next = open;
-        district->open->count = 0;
+        if (open->count == HAUL__PARCEL)
+            haul__open_visits(own, district, HAUL__SINGLES);
     }
 }
 
@@ -268,7 +261,13 @@ static int take_district(haul__district *district)
 
 static void leave_district(haul__district *district)
 {
-    haul__atomic_store(&district->has_visits, district->open->count || district->open->next);
+    unsigned kind;
+    int any = 0;
+    for (kind = 0; kind < HAUL__KINDS; kind++) {
+        const haul__parcel *open = district->open[kind];
+        any |= open && (open->count || open->next);
+    }
+    haul__atomic_store(&district->has_visits, any);
     haul__atomic_store(&district->is_taken, 0u);
 }
 
@@ -309,10 +308,15 @@ static void mark_claimed(haul__share *share, haul__sharer *own, haul__district *
         if (list)
             fetch_parcel(list);
         if (is_ready(share, own)) {
-            if (share->aims)
+            const size_t before = own->objects;
+            if (!share->aims)
+                mark_parcel(share, own, district, parcel);
+            else if (parcel->kind == HAUL__RANGES)
                 haul__mark_parcel_by_aim(share, own, district, parcel);
             else
-                mark_parcel(share, own, district, parcel);
+                haul__mark_singles_by_aim(share, own, district, parcel);
+            if (own->objects != before)
+                haul__atomic_add(&share->objects, own->objects - before);
             haul__put_spare(own, parcel);
         } else {
             haul__send_parcel(&district->parcels, parcel);
@@ -324,18 +328,20 @@ static void mark_claimed(haul__share *share, haul__sharer *own, haul__district *
 /* The parcel of a district's objects that is to be visited next; NULL: there is none. */
 static haul__parcel *take_visits(haul__sharer *own, haul__district *district)
 {
-    haul__parcel *parcel = district->open->next;
-    if (parcel) {
-        district->open->next = parcel->next;
-        return parcel;
+    unsigned kind;
+    for (kind = 0; kind < HAUL__KINDS; kind++) {
+        haul__parcel *open = district->open[kind], *full = open ? open->next : NULL;
+        if (full) {
+            open->next = full->next;
+            return full;
+        }
+        if (open && open->count) {
+            district->open[kind] = NULL;
+            haul__open_visits(own, district, kind);
+            return open;
+        }
     }
-    parcel = district->open;
-    if (!parcel->count)
-        return NULL;
-    district->open = haul__take_spare(own);
-    district->open->next = NULL;
-    district->open->count = 0;
-    return parcel;
+    return NULL;
 }
 
 /* Visits some objects of one of the districts: of the same as before, as long as it has any. */
@@ -387,7 +393,7 @@ static int send_all(haul__share *share, haul__sharer *own)
 {
     unsigned i;
     int any = 0;
-    for (i = 0; i < HAUL__DISTRICTS && is_ready(share, own); i++)
+    for (i = 0; i < haul__outlets(share) && is_ready(share, own); i++)
         if (own->outlet[i].at != own->outlet[i].end - HAUL__PARCEL) {
             haul__renew_outlet(share, own, i);
             any = 1;
@@ -439,7 +445,7 @@ static void open_outlets(haul__share *share, haul__sharer *own)
     unsigned i;
     if (own->aside || !is_ready(share, own))
         return;
-    for (i = 0; i < HAUL__DISTRICTS; i++)
+    for (i = 0; i < haul__outlets(share); i++)
         haul__open_outlet(&own->outlet[i], haul__take_spare(own));
     own->aside = open_parcel(own);
     own->reads = open_parcel(own);

@@ -1,12 +1,16 @@
 /* Visiting by aims: the pointers of ranges go to the districts of their targets.
  *
- * The counts of arrays are read here, and noted in the thread's own read set.
+ * The counts of arrays are read here, and noted in the thread's own read set. Pointers whose count
+ * is asked for are put aside (asides.c).
  */
+#include "type/field.h"
+#include "walk/asides.h"
 #include "walk/by_aim.h"
 #include "walk/mark_inline.h"
-#include "walk/parcels.h"
+#include "walk/why.h"
 
 #define FETCHED_AT_ONCE 16u /* words of entries whose ranges are fetched together */
+#define SINGLES_AT_ONCE 8u  /* single objects that are fetched together */
 #define FEW_EDGES ((size_t)4)
 #define MOST_ELEMENTS ((int64_t)INT32_MAX)
 
@@ -63,6 +67,36 @@ static int read_count(haul__share *share, haul__sharer *own, uint64_t aim, uintp
     return 1;
 }
 
+/* The same, if a step may overflow. Without a pointer, *bytes only tells whether the count is 0. */
+static int read_wide(haul__share *share, haul__sharer *own, uint64_t aim, uintptr_t object,
+                     uintptr_t value, uint64_t *bytes)
+{
+    const haul__plain_array *array = &share->aims->list.at[aim].count;
+    const haul_count *shape = &array->slot->shape[array->level];
+    int64_t total = shape->fields ? shape->times : 0, field;
+    int is_right = 1;
+    unsigned i;
+    for (i = 0; i < shape->fields && is_right; i++) {
+        haul_integer place = shape->field[i];
+        place.offset = array->field[i].offset;
+        is_right = haul__read_field((const void *)object, &place, &field) && field >= 0 &&
+                   !haul__product_overflows(total, field, &total);
+        note_read(own, object + place.offset, place.bytes,
+                  haul__read_stored((const void *)object, &place));
+    }
+    is_right = is_right && !haul__sum_overflows(total, shape->plus, &total) && total >= 0 &&
+               (uint64_t)total <= SIZE_MAX;
+    if (is_right && value)
+        is_right = (uint64_t)total <= own->walk.context->options.max_array_elements &&
+                   (uint64_t)total <= (uint64_t)HAUL__HIGHEST / (uint64_t)array->unit;
+    if (HAUL__UNLIKELY(!is_right)) {
+        haul__give_up(share, HAUL__WHY_FAULT, aim);
+        return 0;
+    }
+    *bytes = value ? (uint64_t)total * (uint64_t)array->unit : total != 0;
+    return 1;
+}
+
 /* Lists a pointer to no elements. */
 static int note_empty(haul__share *share, haul__sharer *own, uintptr_t place)
 {
@@ -79,33 +113,59 @@ static int note_empty(haul__share *share, haul__sharer *own, uintptr_t place)
 /* ---- Pointers. */
 
 /* Sends a pointer to the district of its target, unless it is NULL. 0: it is no address. */
-HAUL__INLINE int send_pointer(haul__share *share, haul__sharer *own, uint64_t tag, uintptr_t value,
-                              uint64_t bytes)
+HAUL__INLINE int send_pointer(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
+                              uintptr_t value, uint64_t bytes)
 {
-    const unsigned district = haul__district_number(value);
-    haul__outlet *outlet = &own->outlet[district];
+    const unsigned number = edge->first_outlet + haul__district_number(value);
+    haul__outlet *outlet = &own->outlet[number];
     if (HAUL__TOO_HIGH(value)) {
-        haul__give_up(share, HAUL__WHY_FAULT, tag >> 48);
+        haul__give_up(share, HAUL__WHY_FAULT, edge->tag >> 48);
         return 0;
     }
-    outlet->at[0] = (uint64_t)value | tag;
+    outlet->at[0] = (uint64_t)value | edge->tag;
     outlet->at[1] = bytes;
-    outlet->at += value ? 2 : 0;
+    outlet->at += value ? edge->words : 0;
     if (HAUL__UNLIKELY(outlet->at == outlet->end))
-        haul__renew_outlet(share, own, district);
+        haul__renew_outlet(share, own, number);
     return 1;
 }
 
-/* Follows a pointer to an array whose count depends on fields, or is 0. */
-static int follow_counted(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
-                          uintptr_t object, uintptr_t value)
+/* Puts aside a pointer whose count is asked for. 0: there are so many that one thread is faster. */
+static int let_ask(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
+                   uintptr_t object, uintptr_t value)
 {
-    const haul__plain_array *array = &share->aims->list.at[edge->tag >> 48].count;
+    const haul__slot *slot = share->aims->list.at[edge->tag >> 48].slot;
+    size_t asked;
+    if (!value)
+        return 1; /* no function is called for NULL */
+    asked = haul__atomic_add(&share->asides, (size_t)1);
+    if (HAUL__UNLIKELY(haul__are_many_asked(asked, haul__atomic_load(&share->objects)))) {
+        haul__give_up(share, haul__why_uncounted(&slot->shape[0]), edge->tag >> 48);
+        return 0;
+    }
+    haul__put_aside(own, (uint64_t)(object + edge->offset) | edge->tag);
+    haul__put_aside(own, HAUL__TO_ASK);
+    return 1;
+}
+
+/* Follows a pointer to an array whose count depends on fields, or is 0 or above a limit. */
+static HAUL__NOINLINE int follow_counted(haul__share *share, haul__sharer *own,
+                                         const haul__aimed_edge *edge, uintptr_t object,
+                                         uintptr_t value)
+{
+    const haul__aim *aim = &share->aims->list.at[edge->tag >> 48];
+    const haul__plain_array *array = &aim->count;
     uint64_t bytes;
-    if (HAUL__UNLIKELY(!read_count(share, own, edge->tag >> 48, object, &bytes)))
+    if (aim->is_asked)
+        return let_ask(share, own, edge, object, value);
+    if (!value && !array->field_count)
+        return 1; /* the limits are for targets */
+    if (HAUL__UNLIKELY(!(aim->is_wide
+                             ? read_wide(share, own, edge->tag >> 48, object, value, &bytes)
+                             : read_count(share, own, edge->tag >> 48, object, &bytes))))
         return 0;
     if (value && bytes)
-        return send_pointer(share, own, edge->tag, value, bytes);
+        return send_pointer(share, own, edge, value, bytes);
     if (value)
         return note_empty(share, own, object + edge->offset);
     if (bytes && array->needs_pointer)
@@ -113,13 +173,36 @@ static int follow_counted(haul__share *share, haul__sharer *own, const haul__aim
     return !bytes || !array->needs_pointer;
 }
 
+/* The same, if nothing is unusual about the count: it is one field, and small. */
+HAUL__INLINE int follow_short(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
+                              uintptr_t object, uintptr_t value)
+{
+    const haul__plain_array *array = &share->aims->list.at[edge->tag >> 48].count;
+    const uintptr_t place = object + array->field[0].offset;
+    haul__parcel *open = own->reads;
+    int64_t stored, count;
+    uint64_t read;
+    if (HAUL__UNLIKELY(!array->is_short || !value || open->count == HAUL__PARCEL))
+        return follow_counted(share, own, edge, object, value);
+    stored = haul__load_count(place, array->field[0].width);
+    count = stored & array->field[0].bits;
+    read = (place | array->width_mark) | (uint64_t)stored << 50;
+    if (HAUL__UNLIKELY((uint64_t)count - array->least > array->span))
+        return follow_counted(share, own, edge, object, value);
+    if (!open->count || HAUL__READ_PLACE(open->entry[open->count - 1] ^ read)) {
+        open->entry[open->count++] = read;
+        own->read_words++;
+    }
+    return send_pointer(share, own, edge, value, (uint64_t)(count * array->scale + array->shift));
+}
+
 /* Follows one pointer of an object. */
 HAUL__INLINE int follow(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
                         uintptr_t object)
 {
     const uintptr_t value = haul__load_word((const void *)(object + edge->offset));
-    return HAUL__LIKELY(edge->is_fixed) ? send_pointer(share, own, edge->tag, value, edge->bytes)
-                                        : follow_counted(share, own, edge, object, value);
+    return HAUL__LIKELY(edge->is_fixed) ? send_pointer(share, own, edge, value, edge->bytes)
+                                        : follow_short(share, own, edge, object, value);
 }
 
 /* Follows the pointers of an object that has many. Mostly all of them or few of them are NULL, so
@@ -207,7 +290,67 @@ HAUL__HOT static void visit_parcel_by_aim(haul__share *share, haul__sharer *own,
     }
 }
 
+/* Fetches a few single objects in a row. */
+HAUL__INLINE void fetch_singles(const haul__share *share, const uint64_t *entry, size_t first,
+                                size_t count)
+{
+    const size_t end = first + SINGLES_AT_ONCE < count ? first + SINGLES_AT_ONCE : count;
+    for (; first < end; first++) {
+        const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry[first])];
+        const haul__met_type *met = &share->types[aim->met];
+        const uintptr_t address = HAUL__ENTRY_ADDRESS(entry[first]);
+        haul__prefetch_once(address + met->first_slot);
+        haul__prefetch_once(address + met->last_slot);
+    }
+}
+
+/* Visits single objects. `only`: NULL, or the type of all of them. */
+HAUL__INLINE void visit_singles_of(haul__share *share, haul__sharer *own,
+                                   const haul__parcel *parcel, const haul__met_type *only)
+{
+    const haul__aims *aims = share->aims;
+    const uint64_t *entry = parcel->entry;
+    const size_t count = parcel->count;
+    const size_t only_met = only ? (size_t)(only - share->types) : 0;
+    const haul__aimed_edge *edges = aims->edges.at + aims->first.at[only_met];
+    size_t edge_count = only ? only->edge_count : 0, i;
+    fetch_singles(share, entry, 0, count);
+    fetch_singles(share, entry, SINGLES_AT_ONCE, count);
+    for (i = 0; i < count; i++) {
+        const uintptr_t object = HAUL__ENTRY_ADDRESS(entry[i]);
+        size_t at;
+        if (!only) {
+            const uint32_t met = aims->list.at[HAUL__ENTRY_TYPE(entry[i])].met;
+            edges = aims->edges.at + aims->first.at[met];
+            edge_count = share->types[met].edge_count;
+        }
+        if (i % SINGLES_AT_ONCE == 0)
+            fetch_singles(share, entry, i + 2 * SINGLES_AT_ONCE, count);
+        if (edge_count > FEW_EDGES && edge_count <= HAUL__EDGES) {
+            if (HAUL__UNLIKELY(!visit_large(share, own, edges, edge_count, object)))
+                return;
+            continue;
+        }
+        for (at = 0; at < edge_count; at++)
+            if (HAUL__UNLIKELY(!follow(share, own, &edges[at], object)))
+                return;
+    }
+}
+
+HAUL__HOT static void visit_singles(haul__share *share, haul__sharer *own,
+                                    const haul__parcel *parcel)
+{
+    const haul__met_type *only = haul__only_met(share, parcel);
+    if (only)
+        visit_singles_of(share, own, parcel, only);
+    else
+        visit_singles_of(share, own, parcel, NULL);
+}
+
 void haul__visit_parcel_by_aim(haul__share *share, haul__sharer *own, const haul__parcel *parcel)
 {
-    visit_parcel_by_aim(share, own, parcel);
+    if (parcel->kind == HAUL__RANGES)
+        visit_parcel_by_aim(share, own, parcel);
+    else
+        visit_singles(share, own, parcel);
 }

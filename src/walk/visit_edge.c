@@ -56,6 +56,14 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
     return haul__visit_slot(d, &o, slot);
 }
 
+/* Counts the rows of an object that take the general way, as haul__visit_edge does. */
+static void count_general_rows(haul__met_type *met)
+{
+    size_t i;
+    for (i = 0; met->arrays && i < met->edge_count; i++)
+        met->arrays[i].general += met->arrays[i].why || met->arrays[i].is_called;
+}
+
 /* Visits an object that the innermost loop leaves over: its edges are not worked out yet, or it has
  * none. */
 HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number)
@@ -68,6 +76,7 @@ HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t eleme
     if (haul__is_ruled(walk))
         return haul__fetch_push(d, element, number);
     d->met_types[number].general += !d->met_types[number].edges;
+    count_general_rows(&d->met_types[number]);
     d->visited = element;
     d->visited_end = element + walk->extent;
     o = simple_object(element, walk);

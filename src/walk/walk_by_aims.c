@@ -12,6 +12,9 @@
  * contradict each other: who comes first decides, here and in a walk by one thread, and checked
  * mode tells.
  *
+ * What threads cannot do, they put aside, and the caller's thread does it between rounds: ranges in
+ * two districts or long ones, and counts that a callback answers (asides.c).
+ *
  * Threads make blocks and side pages themselves, so they ask the allocator: malloc, or one that the
  * context's options declare fit for that. Marks that one thread has made are not kept: a walk by
  * aims begins anew when a graph turns out to be worth it, because bare and mixed blocks do not tell
@@ -20,6 +23,7 @@
  * Rejected by measurement: read sets in arrays that grow (huge pages are cleared for each; parcels
  * take them).
  */
+#include "walk/asides.h"
 #include "walk/by_aim.h"
 #include "walk/hints.h"
 #include "walk/mark_inline.h"
@@ -40,10 +44,16 @@ static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_
                                  uint64_t bytes)
 {
     const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry)];
-    const uintptr_t first = HAUL__ENTRY_ADDRESS(entry);
-    const int is_noted = bytes >= HAUL__MEMO_BYTES;
+    uintptr_t first;
     uint64_t at;
-    int fresh;
+    int is_noted, fresh;
+    if (bytes == HAUL__TO_ASK) {
+        const haul_status status = haul__ask_count(d, share, &entry, &bytes);
+        if (status != HAUL_OK || !bytes)
+            return status;
+    }
+    first = HAUL__ENTRY_ADDRESS(entry);
+    is_noted = bytes >= HAUL__MEMO_BYTES;
     if (!bytes)
         bytes = long_string_bytes(d, first);
     if (!bytes || first < HAUL__LOWEST || bytes > HAUL__HIGHEST - first ||
@@ -175,7 +185,8 @@ haul_status haul__walk_by_aims(haul__discovery *d)
     }
     status = settle_roots(d, share, &aims);
     while (status == HAUL_OK && (haul__is_unfinished(share) || has_visits(share)))
-        status = haul__share_round(d, share, settle_by_aim);
+        status = haul__are_too_many_asides(d, share) ? HAUL_ERROR_GRAPH
+                                                     : haul__share_round(d, share, settle_by_aim);
     if (status == HAUL_OK && d->found->objects > d->context->options.max_objects)
         status = HAUL_ERROR_GRAPH; /* one thread tells the limit */
     if (status == HAUL_OK)

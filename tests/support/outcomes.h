@@ -25,6 +25,9 @@ char *outcome_pages(size_t bytes);
 /* A range of zeros that costs memory only where it is touched; NULL: there is none. */
 void *outcome_range(size_t bytes);
 void outcome_range_free(void *memory, size_t bytes);
+/* As `has_lists`: the plan's memory is not compared, either. If objects of several types share a
+ * block of the map, who is found first decides whether the block is uniform. */
+enum { OUTCOMES_FORMS = 2 };
 /* Checks that teams of 2, 3 and 5 threads find what one thread finds: status, error, paths,
  * numbers, arena and bitmap. `has_lists`: the graph has counts or empty pointers. Threads put lists
  * of them together without spare room, so the plan may take less memory. Answers whether all teams

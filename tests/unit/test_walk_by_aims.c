@@ -316,6 +316,128 @@ TEST(walk_by_aims, a_string_at_an_odd_address_gives_the_numbers_of_one_thread)
     heap_free(&h);
 }
 
+/* ---- Single objects of one type, side by side, and arrays of it. */
+
+typedef struct box {
+    struct box *next, *row;
+    int64_t row_count;
+} box;
+
+typedef struct shelf {
+    box **boxes;
+    int64_t count;
+} shelf;
+
+/* RECORDS boxes, `stride` bytes each. Of 100 boxes, the first three are a row, to which another box
+ * leads. The shelf has all others. */
+typedef struct boxes {
+    haul_type *box_type, *shelf_type;
+    size_t stride;
+    unsigned char *memory;
+    shelf root;
+} boxes;
+
+static box *box_at(const boxes *b, size_t i)
+{
+    return (box *)(void *)(b->memory + i * b->stride);
+}
+
+static void boxes_make(boxes *b, size_t stride)
+{
+    haul_field box_fields[] = {
+        HAUL_OBJECT(box, next, &b->box_type),
+        HAUL_OBJECTS(box, row, &b->box_type, HAUL_COUNT(box, row_count)),
+    };
+    haul_field shelf_fields[] = {
+        HAUL_POINTERS(shelf, boxes, &b->box_type, HAUL_COUNT(shelf, count)),
+    };
+    haul_struct what = HAUL_STRUCT(box, NULL, box_fields);
+    size_t i;
+    what.bytes = b->stride = stride;
+    box_fields[0].element_bytes = box_fields[1].element_bytes = stride;
+    shelf_fields[0].element_bytes = stride;
+    b->box_type = type_new(&what);
+    b->shelf_type = TYPE_NEW(shelf, shelf_fields);
+    CHECK_STATUS(haul_type_commit(b->shelf_type), HAUL_OK);
+    b->memory = calloc(RECORDS, stride);
+    b->root.boxes = malloc(RECORDS * sizeof(box *));
+    CHECK(b->memory && b->root.boxes);
+    b->root.count = 0;
+    for (i = 0; i < RECORDS; i++) {
+        if (i % 100 < 3 && i + 3 < RECORDS)
+            continue;
+        if (i % 100 == 50 && i + 53 < RECORDS) {
+            box_at(b, i)->row = box_at(b, i + 50);
+            box_at(b, i)->row_count = 3;
+        }
+        box_at(b, i)->next = box_at(b, RECORDS - 1 - i % 50);
+        b->root.boxes[b->root.count++] = box_at(b, i);
+    }
+}
+
+/* Checks that all agree, and answers whether threads shared the walk. */
+static int check_boxes(boxes *b)
+{
+    outcome alone;
+    haul_root root;
+    int shared;
+    root.address = &b->root;
+    root.type = b->shelf_type;
+    root.count = 1;
+    shared = outcomes_agree(&root, NULL, 1, &alone);
+    CHECK_STATUS(alone.status, HAUL_OK);
+    outcome_free(&alone);
+    return shared;
+}
+
+static void boxes_free(boxes *b)
+{
+    free(b->memory);
+    free(b->root.boxes);
+    haul_type_free(&b->shelf_type);
+    haul_type_free(&b->box_type);
+}
+
+static const size_t strides[] = { 24, 32, 80, 88, 520 };
+enum { STRIDES = sizeof strides / sizeof strides[0] };
+
+TEST(walk_by_aims, rows_among_single_objects_of_their_type_are_found_by_threads_as_by_one)
+{
+    size_t i;
+    for (i = 0; i < STRIDES; i++) {
+        boxes b;
+        boxes_make(&b, strides[i]);
+        CHECK_EQ(check_boxes(&b), CAN_SHARE);
+        boxes_free(&b);
+    }
+}
+
+/* Box 40 leads to what the shelf's boxes are, or to parts of rows. */
+TEST(walk_by_aims, a_row_over_single_objects_gives_the_numbers_of_one_thread)
+{
+    static const struct {
+        size_t first;
+        int64_t count;
+    } rows[] = { { 60, 1 }, { 60, 2 }, { 58, 9 }, { 199, 2 }, { 200, 1 }, { 201, 2 }, { 202, 2 } };
+    size_t i, at;
+    for (i = 0; i < STRIDES; i++)
+        for (at = 0; at < sizeof rows / sizeof rows[0]; at++) {
+            boxes b;
+            int shared;
+            boxes_make(&b, strides[i]);
+            box_at(&b, 40)->row = box_at(&b, rows[at].first);
+            box_at(&b, 40)->row_count = rows[at].count;
+            shared = check_boxes(&b);
+            if (rows[at].first == 60 && rows[at].count == 1)
+                CHECK_EQ(shared, CAN_SHARE);
+            box_at(&b, 40)->row_count = 0;
+            box_at(&b, 40)->row = NULL;
+            box_at(&b, 40)->next = box_at(&b, 200); /* the first of a row, as a single object */
+            check_boxes(&b);
+            boxes_free(&b);
+        }
+}
+
 /* ---- Wrong graphs. */
 
 TEST(walk_by_aims, counts_that_do_not_fit_give_the_error_and_the_path_of_one_thread)
