@@ -21,7 +21,7 @@ haul_status haul__follow_or_stop(haul__discovery *d, uintptr_t value, const haul
     if (meeting == HAUL__WHOLE)
         return HAUL_OK;
     if (meeting != HAUL__HERE)
-        return haul__reach_one(d, value, number); /* it asks again, and fails */
+        return haul__reach_one(d, value, number); /* it asks again, and says why */
     fresh = haul__start_in_cell(value) < edge->near_starts
                 ? haul__mark_near(d->map->flat, value, met)
                 : haul__mark_over(d->map->flat, value, met);
