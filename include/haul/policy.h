@@ -47,7 +47,8 @@ extern "C" {
  * field.h has it), or one of these. */
 enum {
     /* A pointer is not followed: what it leads to must be on the device already, or go there by
-     * another path; else HAUL_ERROR_GRAPH, with the pointer's path. */
+     * another path; else HAUL_ERROR_GRAPH, with the pointer's path. One past the end of it counts,
+     * as for borrowed pointers (field.h). */
     HAUL_ONLY_PRESENT = 4,
     /* A pointer is not followed, and null on the device; the host's stays. With an empty path: each
      * pointer that no other row names; the other bytes travel. */

@@ -23,15 +23,18 @@ haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
 }
 
 /* An alias may be one past the end of a range. That address can begin a granule that has no place
- * in the copy, so an alias with tags must lead to a marked byte. A walk that goes on beyond copies
- * may not have reached the owner: then a copy is enough. */
+ * in the copy, so an alias with tags must lead to a marked byte. The byte at the address counts
+ * before the one that it is behind, wherever both are: it must be held. A walk that goes on beyond
+ * copies may not have reached the owner: then a copy is enough. */
 static haul_status find_target(haul__discovery *d, const haul__alias *alias, int *is_there)
 {
     const uintptr_t last = alias->has_tags ? alias->value : alias->value - 1;
     haul_status status = HAUL_OK;
-    *is_there = haul__is_marked(d->map, alias->value) || haul__is_marked(d->map, last);
+    *is_there = haul__is_marked(d->map, alias->value);
     if (!*is_there)
         status = haul__stops_at(d, alias->slot, alias->value, 1, is_there);
+    if (!*is_there && status == HAUL_OK)
+        *is_there = haul__is_marked(d->map, last);
     if (!*is_there && status == HAUL_OK && last != alias->value)
         status = haul__stops_at(d, alias->slot, last, 1, is_there);
     if (!*is_there && status == HAUL_OK)

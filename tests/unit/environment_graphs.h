@@ -41,18 +41,23 @@ static haul_device *device;
 static haul_environment *env;
 
 /* No part leads anywhere; each has an array and a value of its own. */
-static inline void store_reset(void)
+static inline void store_fill(store *s)
 {
     int i, k;
-    memset(&host, 0, sizeof host);
+    memset(s, 0, sizeof *s);
     for (i = 0; i < PARTS; i++) {
-        host.parts[i].data = host.arrays[i % ARRAYS];
-        host.parts[i].count = LENGTH;
-        host.parts[i].value = 100 + i;
+        s->parts[i].data = s->arrays[i % ARRAYS];
+        s->parts[i].count = LENGTH;
+        s->parts[i].value = 100 + i;
     }
     for (i = 0; i < ARRAYS; i++)
         for (k = 0; k < LENGTH; k++)
-            host.arrays[i][k] = 10 * i + k;
+            s->arrays[i][k] = 10 * i + k;
+}
+
+static inline void store_reset(void)
+{
+    store_fill(&host);
 }
 
 static inline void start_with(haul_device *opened)

@@ -712,6 +712,25 @@ TEST(environment, one_past_a_present_array_is_not_the_neighbours_granule)
     finish();
 }
 
+/* A borrowed pointer may lead one past its own graph, but there the neighbour begins. */
+TEST(environment, a_pointer_that_must_lead_to_something_present_holds_a_neighbour_too)
+{
+    const haul_policy_row row = { .path = "b", .action = HAUL_ONLY_PRESENT };
+    haul_type *policy;
+    start();
+    CHECK_STATUS(haul_policy_create(part_type, "policy", &row, 1, &policy), HAUL_OK);
+    enter(&P[1]);
+    P[0].b = &P[1];
+    CHECK_STATUS(haul_environment_enter(env, &P[0], policy, 1, NULL, NULL), HAUL_OK);
+    leave(&P[1]);
+    CHECK_EQ(haul_environment_presence(env, &P[1], sizeof P[1]), HAUL_PRESENT);
+    CHECK_PTR(seen(&P[0]).seen.b, there(&P[1]));
+    leave(&P[0]);
+    CHECK_EQ(info().groups, 0);
+    haul_type_free(&policy);
+    finish();
+}
+
 /* Behind a present object: a pointer to it is not one past the neighbour. */
 TEST(environment, an_object_may_begin_with_bytes_that_do_not_travel)
 {
