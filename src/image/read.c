@@ -2,7 +2,7 @@
  *
  * The arena comes last, when all that tells its meaning has been checked. It is copied into the
  * block in which it stays, and its offsets become pointers there (fill.c). An image that is not
- * trusted is checked as a graph meanwhile (validate.c). All of this happens in memory that nobody
+ * trusted is checked as a graph meanwhile (scan.c). All of this happens in memory that nobody
  * else has, so a byte that was checked cannot change. The bitmap alone may stay where it lies.
  *
  * An image of structs that have grown since is read by types of its own first, and then converted
@@ -13,7 +13,7 @@
 #include "arena/allocate.h"
 #include "base/status.h"
 #include "image/convert.h"
-#include "image/validate.h"
+#include "image/scan.h"
 #include "map/address.h"
 #include "walk/roots.h"
 
@@ -210,7 +210,7 @@ static haul_status check_sizes(const haul__reader *r, size_t arena)
         return haul__image_refuse(r->error, "its arena has no size that an arena can have");
     if (r->bytes[HAUL__SECTION_BITS] != ((arena >> HAUL__WORD_SHIFT) + 63) / 64 * 8)
         return haul__image_refuse(r->error, "its bitmap has not the size that its arena needs");
-    if (r->bytes[HAUL__SECTION_WORDS] % sizeof(haul__image_word))
+    if (r->bytes[HAUL__SECTION_WORDS] % sizeof(haul__odd_word))
         return haul__image_refuse(r->error, "its list of words is cut");
     return HAUL_OK;
 }

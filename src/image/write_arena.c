@@ -5,7 +5,6 @@
  */
 #include "image/writer.h"
 
-#include "base/sort.h"
 #include "pack/bitmap.h"
 #include "pack/pack.h"
 #include "pack/plan.h"
@@ -22,36 +21,6 @@ haul_status haul__writer_lacks_room(const haul__writer *w)
     return haul__fail(&w->context->error, HAUL_ERROR_ARGUMENT,
                       "the memory has %zu bytes, and the image needs %zu", w->memory_bytes,
                       (size_t)w->head.bytes);
-}
-
-static int is_word_before(const void *a, const void *b)
-{
-    return ((const haul__image_word *)a)->offset < ((const haul__image_word *)b)->offset;
-}
-
-/* The words that the plan relocates one by one, by a bit if they lie on the grid, else in the list;
- * and tagged pointers. */
-static void add_words(haul__writer *w)
-{
-    const haul__found *found = haul__plan_found(w->plan);
-    const size_t count = haul__plan_explicit_count(w->plan);
-    uint64_t offset, word;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        haul__plan_explicit(w->plan, i, 1, &offset);
-        word = offset >> HAUL__WORD_SHIFT;
-        if (offset % HAUL__WORD == 0)
-            w->bitmap[word / 64] |= (uint64_t)1 << word % 64;
-        else
-            w->words[w->word_count++].offset = offset;
-    }
-    for (i = 0; i < found->special_count; i++)
-        if (found->special[i].kind == HAUL__TAGGED &&
-            haul__offset_of(w->plan, found->special[i].address, &offset)) {
-            w->words[w->word_count].offset = offset;
-            w->words[w->word_count++].mask = found->special[i].mask;
-        }
-    haul__sort(w->words, w->word_count, sizeof *w->words, is_word_before);
 }
 
 static int is_straight(const haul__writer *w)
@@ -226,8 +195,7 @@ static haul_status pack_ordered(haul__writer *w)
     haul_status status = place_roots(w);
     if (status != HAUL_OK)
         return status;
-    w->word_room =
-        haul__plan_found(w->plan)->special_count + haul__plan_explicit_count(w->plan) + 1;
+    w->word_room = haul__plan_words_most(w->plan) + 1;
     w->words = haul__allocate_zeroed(allocator, w->word_room * sizeof *w->words);
     if (!w->words || !take_memory(w, haul__plan_bytes(w->plan), alignment))
         return haul__writer_lacks_memory(w);
@@ -235,7 +203,7 @@ static haul_status pack_ordered(haul__writer *w)
     if (!w->arena)
         return haul__writer_lacks_memory(w);
     haul__plan_bitmap(w->plan, 0, w->bitmap_bytes / sizeof *w->bitmap, w->bitmap);
-    add_words(w);
+    w->word_count = haul__plan_words(w->plan, w->bitmap, w->words);
     if (exceeds_memory(w))
         return haul__writer_lacks_room(w);
     status = find_base(w, alignment, &base);

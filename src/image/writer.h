@@ -23,7 +23,7 @@ typedef struct haul__writer {
     haul_type **types; /* of the roots */
     size_t root_count, arena_bytes, bitmap_bytes, word_count, word_room;
     haul__image_root *roots;
-    haul__image_word *words;
+    haul__odd_word *words;
     uint64_t *bitmap;
     void *arena;       /* new memory, or NULL */
     uintptr_t address; /* of the image's first byte; 0: any */
