@@ -63,7 +63,17 @@ typedef struct haul_image_write_options {
      * libzstd's version, too. HAUL_ERROR_UNSUPPORTED: the library was built without zstd.
      * HAUL_ERROR_ARGUMENT: there is no such level. */
     int compression;
-    int reserved;
+    /* 1, for haul_from_arena_root: all of the arena is written as it lies. Nothing is discovered or
+     * packed, so it takes little more than one copy. The arena's own bits tell its pointers: it
+     * must be filled by haul_arena_new, haul_arena_new_tail, haul_arena_new_pointers and images,
+     * and haul_arena_bytes has plain bytes alone. Skipped fields are zeros. The bytes depend on the
+     * order of allocation, not on the graph alone. What has been allocated and the root does not
+     * reach is written too, and readers that do not trust the image refuse it, unless it is zeros:
+     * HAUL_ERROR_FORMAT. (Released memory is zeros.) HAUL_ERROR_ARGUMENT: another source; an empty
+     * arena; the root lies elsewhere, or the arena has not noted its pointers.
+     * HAUL_ERROR_UNSUPPORTED: nurseries, pointers off the grid of words, or fields that travel one
+     * way. HAUL_ERROR_GRAPH, with the place: a pointer leads out of the arena. */
+    int as_it_lies;
     /* Not 0: the address at which the image can be mapped with its pointers as they are
      * (haul_image_map_shared). From there on each process that maps it needs as much free address
      * space as the image has bytes: choose an address far from those that the system gives, such as

@@ -36,9 +36,8 @@ static haul_status refuse_root(const haul__writer *w, size_t i)
 
 /* A graph that has a root here has a granule: the arena and the bitmap are not empty. A root whose
  * type has nothing is refused at once: at its address another object may begin or end. */
-static haul_status list_roots(haul__writer *w)
+static haul_status list_roots(haul__writer *w, const haul_root *roots)
 {
-    const haul_root *roots = haul__plan_roots(w->plan, &w->root_count);
     size_t i;
     w->roots = haul__allocate_zeroed(&w->context->allocator, w->root_count * sizeof *w->roots);
     if (!w->roots)
@@ -212,10 +211,40 @@ static haul_status pack_ordered(haul__writer *w)
                              : status;
 }
 
+/* As it lies: nothing is translated but the pointers that its bits tell. */
+static haul_status pack_lying(haul__writer *w)
+{
+    haul__packing *p = &w->packing;
+    const haul__lying *lying = &w->lying;
+    haul_status status = list_roots(w, &w->lying_root);
+    if (status != HAUL_OK)
+        return status;
+    w->roots[0].offset =
+        lying->before + (address_of_root(&w->lying_root) - (uintptr_t)lying->contents.base);
+    if (!take_memory(w, haul__lying_bytes(lying), lying->before))
+        return haul__writer_lacks_memory(w);
+    if (exceeds_memory(w))
+        return haul__writer_lacks_room(w);
+    p->context = w->context;
+    p->bitmap = w->bitmap;
+    p->is_hashed = !w->compression;
+    status = find_base(w, lying->before, &p->base);
+    if (status == HAUL_OK)
+        status = find_arena(w, &p->arena);
+    if (status == HAUL_OK)
+        status = haul__pack_lying(p, lying);
+    return status == HAUL_ERROR_MEMORY ? haul__writer_lacks_memory(w) : status;
+}
+
 haul_status haul__writer_pack(haul__writer *w)
 {
     int is_crooked = 0;
-    haul_status status = list_roots(w);
+    const haul_root *roots;
+    haul_status status;
+    if (w->lying.contents.arena)
+        return pack_lying(w);
+    roots = haul__plan_roots(w->plan, &w->root_count);
+    status = list_roots(w, roots);
     if (status == HAUL_OK && is_straight(w)) {
         status = pack_straight(w, &is_crooked);
         if (status != HAUL_OK || !is_crooked)

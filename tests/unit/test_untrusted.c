@@ -395,7 +395,7 @@ static void longer_array(void)
 
 static void huge_array(void)
 {
-    put_number(&the.at[1]->count, INT32_MAX);
+    put_number(&the.at[1]->count, 1 << 20);
 }
 
 static void negative_array(void)
