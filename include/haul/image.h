@@ -24,6 +24,7 @@
 #ifndef HAUL_IMAGE_H
 #define HAUL_IMAGE_H
 
+#include "haul/device.h"
 #include "haul/file.h"
 #include "haul/plan.h"
 
@@ -154,6 +155,18 @@ typedef struct haul_image_options {
      * loaded without types. */
     const haul_image_growth *growths;
     size_t growth_count;
+    /* Not 0: the graph goes straight to `device_count` devices of the context; shipments[i] is its
+     * shipment to devices[i] (ship.h). It is read and checked once, into pinned memory of the first
+     * device, and crosses from there as it lies, in one copy; devices of one kind take it from the
+     * first one. Types that no arena takes (see .arena) are packed. The image is the host's copy: a
+     * root's device address is haul_device_pointer(shipments[i], root->address), and
+     * haul_update_host brings results back into it. Free the shipments before the image. After a
+     * failure they are NULL, no device holds anything, and *image is NULL, too.
+     * HAUL_ERROR_ARGUMENT: a list is NULL; a device is NULL, or of another context; `buffer` or
+     * `arena`, too. Others as haul_ship_from. */
+    haul_device *const *devices;
+    size_t device_count;
+    haul_shipment **shipments;
 } haul_image_options;
 
 /* Reads an image from `bytes` bytes of memory, which may change or go when the call has returned.

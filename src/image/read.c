@@ -11,6 +11,7 @@
 #include "image/read.h"
 
 #include "arena/allocate.h"
+#include "arena/arena.h"
 #include "base/status.h"
 #include "image/convert.h"
 #include "image/scan.h"
@@ -55,7 +56,9 @@ static haul_status write_types(haul__reader *r)
     for (i = 0; r->options.arena && i < r->text.types.count && status == HAUL_OK; i++) {
         const haul_type *type = r->text.types.at[i];
         const char *why_not = haul__slots_tell_too_little(type);
-        if (why_not)
+        if (why_not && r->may_leave_arena)
+            r->options.arena = r->block.arena = NULL;
+        else if (why_not)
             status = haul__fail(r->error, HAUL_ERROR_UNSUPPORTED,
                                 "an image goes into no arena with type %s: %s",
                                 haul_type_name(type), why_not);
@@ -246,6 +249,7 @@ haul__freed *haul__drop_image(void *object)
 {
     haul_image *image = object;
     haul_context *context = image->context;
+    haul_arena *arena = image->arena;
     const haul_allocator *allocator = &context->allocator;
     if (image->root_count)
         haul__drop_types(image->roots, image->root_count);
@@ -255,7 +259,7 @@ haul__freed *haul__drop_image(void *object)
     image->magic = 0;
     haul__release(allocator, image, sizeof *image);
     haul__context_drop(context);
-    return NULL;
+    return arena ? haul__arena_let_go(arena) : NULL;
 }
 
 /* All but the sections that have been read. */

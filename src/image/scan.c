@@ -1,7 +1,7 @@
 /* A graph as haul_image_write lays it out, checked from front to back.
  *
- * The slow obvious version is the walk (haul__validate). It takes any graph: objects that
- * overlap, that begin within others, that are arrays for one pointer and single objects for the next. But a
+ * The slow obvious version is the walk (haul__validate). It takes any graph: objects that overlap,
+ * that begin within others, that are arrays for one pointer and single objects for the next. But a
  * writer puts each object behind the first one that leads to it, at a granule of its own. So most
  * images can be checked in one pass over the arena. Each granule has a code (kinds.h). Roots get
  * their codes first. Then, at each granule in turn:
