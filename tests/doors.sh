@@ -138,8 +138,8 @@ cxx_in_kernels() {
 
 # ---- Rooms: each knows only those before it, and its own.
 
-rooms="base type map context describe layout walk chain pack audit graph arena device ship image"
-rooms="$rooms environment"
+rooms="base type map context describe layout walk validate chain pack audit graph arena device"
+rooms="$rooms ship image environment"
 
 upward_includes() {
     local room file name known=""

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # MC/DC of what stands against hostile bytes: does each condition of the checks of images, of their
-# types and of sizes decide by itself, in some run? Branches of these files, and of src/image, too.
+# types and of sizes decide by itself, in some run? Branches of these files, and of src/image and
+# src/validate, too.
 #
 #   tests/mcdc.sh         the table
 #   tests/mcdc.sh --open  and every condition that does not decide, with its reason if it has one
 #
 # tests/coverage.txt gives a reason for each condition that no test makes decide. Fails when one has
-# no reason, or a reason no condition, and under 98 % of the branches of src/image. The rest is as
+# no reason, or a reason no condition, and under 98 % of the branches of both. The rest is as
 # in tests/coverage.sh: some ten minutes on two cores, in build/mcdc. Needs clang-19, llvm-19, cmake
 # and ninja.
 #
@@ -55,7 +56,7 @@ import collections, json, re, sys
 
 BRANCHES = 98.0  # of src/image
 CHECKS = {
-    "images": r"src/image/(claims|fill|graph_block|head|input|kinds|relocate|scan|validate)\.c"
+    "images": r"src/image/(fill|graph_block|head|input|kinds|relocate|scan)\.c|src/validate/\w+\.c"
               r"|src/image/(codes\.h|scan_targets\.[ch])|src/walk/targets\.c",
     "types": r"src/image/(text_field|text_words|type_make|type_match|type_text)\.c"
              r"|src/type/(check_\w+|commit)\.c",
@@ -97,7 +98,7 @@ for (file, function, line, column, i), does in sorted(decides.items()):
             if not does:
                 missing[file, function].append(f"{line}:{column}:{i + 1}")
 for (file, *_), taken in branches.items():
-    for key in (file, "src/image" if file.startswith("src/image/") else None):
+    for key in (file, "src/image" if file.startswith(("src/image/", "src/validate/")) else None):
         row = table.setdefault(key, [0, 0, 0, 0])
         row[2] += 2
         row[3] += sum(taken)

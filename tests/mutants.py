@@ -27,9 +27,9 @@ import subprocess
 import sys
 import time
 
-FILES = ["src/image/claims.c", "src/image/codes.h", "src/image/head.c", "src/image/kinds.c",
+FILES = ["src/validate/claims.c", "src/image/codes.h", "src/image/head.c", "src/image/kinds.c",
          "src/image/relocate.c", "src/image/scan.c", "src/image/scan_targets.c",
-         "src/image/scan_targets.h", "src/image/validate.c", "src/walk/targets.c"]
+         "src/image/scan_targets.h", "src/validate/validate.c", "src/walk/targets.c"]
 # Short ones first. The suite image_verdicts takes longer than all other suites together.
 SUITES = ["image", "image_block", "image_claims", "image_deep", "image_growth", "image_overlaps",
           "image_scan", "image_shared", "image_types", "image_words", "image_moving",

@@ -24,6 +24,7 @@
 #ifndef HAUL_IMAGE_H
 #define HAUL_IMAGE_H
 
+#include "haul/device.h"
 #include "haul/file.h"
 #include "haul/plan.h"
 
@@ -63,7 +64,17 @@ typedef struct haul_image_write_options {
      * libzstd's version, too. HAUL_ERROR_UNSUPPORTED: the library was built without zstd.
      * HAUL_ERROR_ARGUMENT: there is no such level. */
     int compression;
-    int reserved;
+    /* 1, for haul_from_arena_root: all of the arena is written as it lies. Nothing is discovered or
+     * packed, so it takes little more than one copy. The arena's own bits tell its pointers: it
+     * must be filled by haul_arena_new, haul_arena_new_tail, haul_arena_new_pointers and images,
+     * and haul_arena_bytes has plain bytes alone. Skipped fields are zeros. The bytes depend on the
+     * order of allocation, not on the graph alone. What has been allocated and the root does not
+     * reach is written too, and readers that do not trust the image refuse it, unless it is zeros:
+     * HAUL_ERROR_FORMAT. (Released memory is zeros.) HAUL_ERROR_ARGUMENT: another source; an empty
+     * arena; the root lies elsewhere, or the arena has not noted its pointers.
+     * HAUL_ERROR_UNSUPPORTED: nurseries, pointers off the grid of words, or fields that travel one
+     * way. HAUL_ERROR_GRAPH, with the place: a pointer leads out of the arena. */
+    int as_it_lies;
     /* Not 0: the address at which the image can be mapped with its pointers as they are
      * (haul_image_map_shared). From there on each process that maps it needs as much free address
      * space as the image has bytes: choose an address far from those that the system gives, such as
@@ -144,6 +155,18 @@ typedef struct haul_image_options {
      * loaded without types. */
     const haul_image_growth *growths;
     size_t growth_count;
+    /* Not 0: the graph goes straight to `device_count` devices of the context; shipments[i] is its
+     * shipment to devices[i] (ship.h). It is read and checked once, into pinned memory of the first
+     * device, and crosses from there as it lies, in one copy; devices of one kind take it from the
+     * first one. Types that no arena takes (see .arena) are packed. The image is the host's copy: a
+     * root's device address is haul_device_pointer(shipments[i], root->address), and
+     * haul_update_host brings results back into it. Free the shipments before the image. After a
+     * failure they are NULL, no device holds anything, and *image is NULL, too.
+     * HAUL_ERROR_ARGUMENT: a list is NULL; a device is NULL, or of another context; `buffer` or
+     * `arena`, too. Others as haul_ship_from. */
+    haul_device *const *devices;
+    size_t device_count;
+    haul_shipment **shipments;
 } haul_image_options;
 
 /* Reads an image from `bytes` bytes of memory, which may change or go when the call has returned.

@@ -52,7 +52,7 @@ typedef struct converter {
     unsigned char *arena;       /* the new one */
     uint64_t *bitmap;
     size_t bytes, bitmap_bytes;
-    HAUL__LIST(haul__image_word) words;
+    HAUL__LIST(haul__odd_word) words;
 } converter;
 
 static haul_status short_of_memory(const converter *c)
@@ -322,7 +322,7 @@ static haul_status put_pointer(converter *c, size_t at, uintptr_t mask)
 {
     const size_t place = place_of(c, at);
     uintptr_t word = haul__load_word(c->old->block + at);
-    haul__image_word *added;
+    haul__odd_word *added;
     if (!(word & ~mask))
         return HAUL_OK;
     word = (target_place(c, at, word & ~mask) + (mask ? HAUL__IMAGE_BELOW : 0)) | (word & mask);
@@ -341,7 +341,7 @@ static haul_status put_pointer(converter *c, size_t at, uintptr_t mask)
 
 static int is_word_before(const void *a, const void *b)
 {
-    return ((const haul__image_word *)a)->offset < ((const haul__image_word *)b)->offset;
+    return ((const haul__odd_word *)a)->offset < ((const haul__odd_word *)b)->offset;
 }
 
 static haul_status put_pointers(converter *c)
@@ -451,7 +451,7 @@ static haul_status hand_over(converter *c, void **contents, size_t *bytes)
 haul_status haul__image_convert(const haul__claimed *was, const haul__type_text *before,
                                 const haul__type_text *now, void **contents, size_t *bytes)
 {
-    const haul__bounds bounds = haul__image_bounds(was->offsets);
+    const haul__bounds bounds = haul__block_bounds(was->offsets);
     haul_status status;
     converter c;
     memset(&c, 0, sizeof c);

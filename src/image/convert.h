@@ -4,7 +4,7 @@
 #define HAUL_IMAGE_CONVERT_H
 
 #include "image/type_text.h"
-#include "image/validate.h"
+#include "image/relocate.h"
 
 /* `was`: the graph of an image, as it was loaded and found right, by types of its own. `before` has
  * the text of these, and `now` that of the program's, as they were. `contents` and `bytes` are the

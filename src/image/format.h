@@ -8,7 +8,7 @@
 #ifndef HAUL_IMAGE_FORMAT_H
 #define HAUL_IMAGE_FORMAT_H
 
-#include "base/base.h"
+#include "validate/validate.h"
 
 #define HAUL__IMAGE_MAGIC "\x89HAUL\r\n\x1a" /* 8 bytes; a transfer as text damages it */
 #define HAUL__IMAGE_VERSION 1u
@@ -36,7 +36,7 @@ typedef struct haul__image_head {
 typedef enum haul__section_kind {
     HAUL__SECTION_TYPES = 1, /* text (type_text.h) */
     HAUL__SECTION_ROOTS = 2, /* haul__image_root, each */
-    HAUL__SECTION_WORDS = 3, /* haul__image_word, each, by offset; left out if there are none */
+    HAUL__SECTION_WORDS = 3, /* haul__odd_word, each, by offset; left out if there are none */
     HAUL__SECTION_BITS = 4,  /* the relocation bitmap: a bit a word of the arena */
     HAUL__SECTION_ARENA = 5,
     HAUL__SECTION_KINDS
@@ -57,14 +57,11 @@ typedef struct haul__image_root {
     uint32_t type, reserved;
 } haul__image_root;
 
-/* A pointer that no bit tells. Mask 0: the word is an offset, as those with a bit are. Otherwise
- * the bits of the mask are a tag, and the others are the offset plus HAUL__IMAGE_BELOW: a tagged
- * pointer may lead below the arena, and an offset below 0 would have bits of the tag. In an image
- * with an address, all of these are addresses in place of offsets. */
+/* A word of the list (haul__odd_word). Mask 0: the word is an offset, as those with a bit are.
+ * Otherwise the bits of the mask are a tag, and the others are the offset plus HAUL__IMAGE_BELOW: a
+ * tagged pointer may lead below the arena, and an offset below 0 would have bits of the tag. In an
+ * image with an address, all of these are addresses in place of offsets. */
 #define HAUL__IMAGE_BELOW 1048576u /* HAUL_OUTSIDE_MAX */
-typedef struct haul__image_word {
-    uint64_t offset, mask;
-} haul__image_word;
 
 /* hash.c: of a section, the sum over its pieces; of its piece of this number; of the head and the
  * list. */

@@ -3,7 +3,7 @@
  *
  * A type is known if each of its pointers is an ordinary one, counted by fields of its struct, by a
  * constant or by a zero byte. Whatever has rules, functions, tags, parts or skipped directions is
- * not: then the walk checks the graph (validate.c). So this file may leave out what it likes.
+ * not: then the walk checks the graph (haul__validate). So this file may leave out what it likes.
  */
 #include "image/kinds.h"
 

@@ -4,9 +4,11 @@
 #include "haul/image.h"
 
 #include "arena/allocate.h"
+#include "arena/arena.h"
 #include "base/file.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "image/on_devices.h"
 #include "image/read.h"
 
 #define OPEN_IMAGE_MAGIC 0x696d6167u
@@ -119,21 +121,99 @@ static haul_status read_image(haul__reader *r, haul_image **image)
     return status;
 }
 
+/* What an image is read from: memory, a file, or the file of a name. */
+typedef struct given {
+    haul_status (*read)(haul__reader *r, const struct given *from, haul_image **image);
+    const void *bytes;
+    size_t byte_count;
+    const haul_file *file;
+    const char *path;
+    haul_type *const *types;
+    size_t count;
+} given;
+
+static haul_status read_bytes(haul__reader *r, const given *from, haul_image **image)
+{
+    r->input.bytes = from->bytes;
+    r->input.left = from->byte_count;
+    return from->bytes
+               ? read_image(r, image)
+               : haul__fail(r->error, HAUL_ERROR_ARGUMENT, "the bytes of the image are NULL");
+}
+
+static haul_status read_file(haul__reader *r, const given *from, haul_image **image)
+{
+    r->input.file = from->file;
+    return from->file && from->file->read
+               ? read_image(r, image)
+               : haul__fail(r->error, HAUL_ERROR_ARGUMENT,
+                            "the file is NULL, or has no function that reads");
+}
+
+static haul_status read_path(haul__reader *r, const given *from, haul_image **image)
+{
+    haul__old_file file;
+    haul_status status = from->path
+                             ? haul__old_file_begin(&file, from->path, r->error)
+                             : haul__fail(r->error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
+    if (status != HAUL_OK)
+        return status;
+    r->input.file = &file.file;
+    r->input.left = file.bytes;
+    return haul__old_file_end(&file, read_image(r, image), r->error);
+}
+
+/* `arena`: for types that arenas take; NULL: as the options say. */
+static haul_status read_from(haul_context *context, const given *from,
+                             const haul_image_options *options, size_t options_bytes,
+                             haul_arena *arena, haul_image **image)
+{
+    haul__reader r;
+    haul_status status =
+        begin(&r, context, from->types, from->count, options, options_bytes, image);
+    if (status != HAUL_OK)
+        return status;
+    if (arena) {
+        r.options.arena = r.block.arena = arena;
+        r.may_leave_arena = 1;
+    }
+    status = from->read(&r, from, image);
+    haul__context_leave(context);
+    return status;
+}
+
+static haul_status load(haul_context *context, const given *from, const haul_image_options *options,
+                        size_t options_bytes, haul_image **image)
+{
+    haul__on_devices on;
+    haul_status status = haul__on_devices_begin(context, options, options_bytes, &on);
+    if (image)
+        *image = NULL;
+    if (status == HAUL_OK)
+        status = read_from(context, from, options, options_bytes, on.arena, image);
+    if (status != HAUL_OK || on.count == 0) {
+        haul_arena_free(&on.arena);
+        return status;
+    }
+    if ((*image)->block.arena) {
+        (*image)->arena = on.arena;
+        haul__arena_hold(on.arena);
+    }
+    status =
+        haul__on_devices_end(&on, (*image)->arena != NULL, (*image)->roots, (*image)->root_count);
+    if (status != HAUL_OK)
+        haul_image_free(image);
+    haul_arena_free(&on.arena);
+    return status;
+}
+
 haul_status haul_image_from_bytes_sized(haul_context *context, const void *bytes, size_t byte_count,
                                         haul_type *const *types, size_t count,
                                         const haul_image_options *options, size_t options_bytes,
                                         haul_image **image)
 {
-    haul__reader r;
-    haul_status status = begin(&r, context, types, count, options, options_bytes, image);
-    if (status != HAUL_OK)
-        return status;
-    r.input.bytes = bytes;
-    r.input.left = byte_count;
-    status = bytes ? read_image(&r, image)
-                   : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the bytes of the image are NULL");
-    haul__context_leave(context);
-    return status;
+    const given from = { read_bytes, bytes, byte_count, NULL, NULL, types, count };
+    return load(context, &from, options, options_bytes, image);
 }
 
 haul_status haul_image_read_sized(haul_context *context, const haul_file *file,
@@ -141,36 +221,16 @@ haul_status haul_image_read_sized(haul_context *context, const haul_file *file,
                                   const haul_image_options *options, size_t options_bytes,
                                   haul_image **image)
 {
-    haul__reader r;
-    haul_status status = begin(&r, context, types, count, options, options_bytes, image);
-    if (status != HAUL_OK)
-        return status;
-    r.input.file = file;
-    status = file && file->read ? read_image(&r, image)
-                                : haul__fail(r.error, HAUL_ERROR_ARGUMENT,
-                                             "the file is NULL, or has no function that reads");
-    haul__context_leave(context);
-    return status;
+    const given from = { read_file, NULL, 0, file, NULL, types, count };
+    return load(context, &from, options, options_bytes, image);
 }
 
 haul_status haul_image_load_sized(haul_context *context, const char *path, haul_type *const *types,
                                   size_t count, const haul_image_options *options,
                                   size_t options_bytes, haul_image **image)
 {
-    haul__reader r;
-    haul__old_file file;
-    haul_status status = begin(&r, context, types, count, options, options_bytes, image);
-    if (status != HAUL_OK)
-        return status;
-    status = path ? haul__old_file_begin(&file, path, r.error)
-                  : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
-    if (status == HAUL_OK) {
-        r.input.file = &file.file;
-        r.input.left = file.bytes;
-        status = haul__old_file_end(&file, read_image(&r, image), r.error);
-    }
-    haul__context_leave(context);
-    return status;
+    const given from = { read_path, NULL, 0, NULL, path, types, count };
+    return load(context, &from, options, options_bytes, image);
 }
 
 /* The head says where the pages should lie. */

@@ -29,9 +29,8 @@ static uint64_t end_of(const haul__packing *p, size_t number)
     return first + (left < HAUL__IMAGE_PIECE ? left : HAUL__IMAGE_PIECE);
 }
 
-/* Memory for the pieces that are not the source's: the last writer's, if it is large enough. 0:
- * there is none. */
-static int take_memory(haul__packing *p, size_t bytes)
+/* The last writer's, if it is large enough. */
+int haul__packing_memory(haul__packing *p, size_t bytes)
 {
     haul_context *context = p->context;
     haul__notes *kept = &context->packed;
@@ -76,7 +75,7 @@ static int find_pieces(haul__packing *p)
         piece->is_source = piece->at != NULL;
         packed += !piece->is_source;
     }
-    if (!p->arena && !take_memory(p, packed * HAUL__IMAGE_PIECE))
+    if (!p->arena && !haul__packing_memory(p, packed * HAUL__IMAGE_PIECE))
         return 0;
     for (number = packed = 0; number < p->count; number++)
         if (!p->pieces[number].is_source)

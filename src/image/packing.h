@@ -31,6 +31,9 @@ typedef struct haul__packing {
  * *is_crooked: nothing of use was done, for the graph needs haul__plan_order. HAUL_ERROR_MEMORY,
  * without a record. */
 haul_status haul__pack_straight(haul__packing *packing, int *is_crooked);
+/* Gets memory for packed pieces, which haul__packing_close keeps for the next image. 0: there is
+ * none. */
+int haul__packing_memory(haul__packing *packing, size_t bytes);
 void haul__packing_close(haul__packing *packing, haul_context *context);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * The arena comes last, when all that tells its meaning has been checked. It is copied into the
  * block in which it stays, and its offsets become pointers there (fill.c). An image that is not
- * trusted is checked as a graph meanwhile (validate.c). All of this happens in memory that nobody
+ * trusted is checked as a graph meanwhile (scan.c). All of this happens in memory that nobody
  * else has, so a byte that was checked cannot change. The bitmap alone may stay where it lies.
  *
  * An image of structs that have grown since is read by types of its own first, and then converted
@@ -11,9 +11,10 @@
 #include "image/read.h"
 
 #include "arena/allocate.h"
+#include "arena/arena.h"
 #include "base/status.h"
 #include "image/convert.h"
-#include "image/validate.h"
+#include "image/scan.h"
 #include "map/address.h"
 #include "walk/roots.h"
 
@@ -55,7 +56,9 @@ static haul_status write_types(haul__reader *r)
     for (i = 0; r->options.arena && i < r->text.types.count && status == HAUL_OK; i++) {
         const haul_type *type = r->text.types.at[i];
         const char *why_not = haul__slots_tell_too_little(type);
-        if (why_not)
+        if (why_not && r->may_leave_arena)
+            r->options.arena = r->block.arena = NULL;
+        else if (why_not)
             status = haul__fail(r->error, HAUL_ERROR_UNSUPPORTED,
                                 "an image goes into no arena with type %s: %s",
                                 haul_type_name(type), why_not);
@@ -210,7 +213,7 @@ static haul_status check_sizes(const haul__reader *r, size_t arena)
         return haul__image_refuse(r->error, "its arena has no size that an arena can have");
     if (r->bytes[HAUL__SECTION_BITS] != ((arena >> HAUL__WORD_SHIFT) + 63) / 64 * 8)
         return haul__image_refuse(r->error, "its bitmap has not the size that its arena needs");
-    if (r->bytes[HAUL__SECTION_WORDS] % sizeof(haul__image_word))
+    if (r->bytes[HAUL__SECTION_WORDS] % sizeof(haul__odd_word))
         return haul__image_refuse(r->error, "its list of words is cut");
     return HAUL_OK;
 }
@@ -246,6 +249,7 @@ haul__freed *haul__drop_image(void *object)
 {
     haul_image *image = object;
     haul_context *context = image->context;
+    haul_arena *arena = image->arena;
     const haul_allocator *allocator = &context->allocator;
     if (image->root_count)
         haul__drop_types(image->roots, image->root_count);
@@ -255,7 +259,7 @@ haul__freed *haul__drop_image(void *object)
     image->magic = 0;
     haul__release(allocator, image, sizeof *image);
     haul__context_drop(context);
-    return NULL;
+    return arena ? haul__arena_let_go(arena) : NULL;
 }
 
 /* All but the sections that have been read. */

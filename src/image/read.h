@@ -20,6 +20,7 @@ struct haul_image {
     size_t root_count;
     haul__image_block block;
     haul__made_types made; /* from the image's text */
+    haul_arena *arena;     /* held: the block is a part of it, or nothing is; or NULL */
 };
 
 typedef struct haul__reader {
@@ -27,6 +28,7 @@ typedef struct haul__reader {
     haul_error *error;
     haul__input input;
     haul_image_options options;
+    int may_leave_arena; /* options.arena is for types that arenas take; others get new memory */
     haul_type *const *types;
     size_t count;          /* of types, and of roots */
     haul__type_text text;  /* of our types */

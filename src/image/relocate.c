@@ -46,7 +46,7 @@ haul_status haul__image_refuse_bit(const haul__offsets *o, size_t at, haul_error
                          : haul__image_refuse(error, "its bitmap has a bit behind the arena");
 }
 
-static haul_status relocate_word(const haul__offsets *o, const haul__image_word *entry,
+static haul_status relocate_word(const haul__offsets *o, const haul__odd_word *entry,
                                  haul_error *error)
 {
     unsigned char *at = o->block + entry->offset;
@@ -82,7 +82,7 @@ haul_status haul__image_relocate_words(const haul__offsets *o, haul_error *error
     uint64_t end = 0;
     size_t i;
     for (i = 0; i < o->word_count && status == HAUL_OK; i++) {
-        const haul__image_word *entry = &o->words[i];
+        const haul__odd_word *entry = &o->words[i];
         if (entry->offset < end || entry->offset > o->bytes - HAUL__WORD ||
             (uintptr_t)entry->mask != entry->mask)
             return haul__image_refuse(

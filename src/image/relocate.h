@@ -3,19 +3,7 @@
 #ifndef HAUL_IMAGE_RELOCATE_H
 #define HAUL_IMAGE_RELOCATE_H
 
-#include "context/context.h"
 #include "image/format.h"
-
-typedef struct haul__offsets {
-    unsigned char *block;
-    size_t bytes; /* of the block: at least a word */
-    uintptr_t at; /* the address that pointers have for the block's begin; 0: they are offsets */
-    const uint64_t *bitmap; /* a bit for each word of the block */
-    uint64_t *kept;         /* the same where somebody keeps it; NULL: nobody does */
-    size_t bitmap_words;
-    const haul__image_word *words; /* pointers that no bit tells */
-    size_t word_count;
-} haul__offsets;
 
 #define HAUL__NONE_WRONG SIZE_MAX
 

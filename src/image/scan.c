@@ -1,7 +1,7 @@
 /* A graph as haul_image_write lays it out, checked from front to back.
  *
- * The slow obvious version is the walk (validate.c). It takes any graph: objects that overlap, that
- * begin within others, that are arrays for one pointer and single objects for the next. But a
+ * The slow obvious version is the walk (haul__validate). It takes any graph: objects that overlap,
+ * that begin within others, that are arrays for one pointer and single objects for the next. But a
  * writer puts each object behind the first one that leads to it, at a granule of its own. So most
  * images can be checked in one pass over the arena. Each granule has a code (kinds.h). Roots get
  * their codes first. Then, at each granule in turn:
@@ -338,4 +338,11 @@ haul_status haul__image_scan(const haul__claimed *claimed, haul__filling *fillin
     haul__kinds_close(&s.kinds);
     *is_right = s.is_right;
     return status;
+}
+
+haul_status haul__image_validate(const haul__claimed *claimed, haul__filling *filling)
+{
+    int is_right;
+    const haul_status status = haul__image_scan(claimed, filling, &is_right);
+    return status != HAUL_OK || is_right ? status : haul__validate(claimed, NULL);
 }

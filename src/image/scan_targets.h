@@ -4,7 +4,8 @@
 #define HAUL_IMAGE_SCAN_TARGETS_H
 
 #include "image/codes.h"
-#include "image/validate.h"
+#include "image/fill.h"
+#include "validate/validate.h"
 
 typedef struct haul__scan {
     const haul__claimed *claimed;

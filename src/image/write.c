@@ -14,6 +14,7 @@
 #include "pack/source.h"
 #include "ship/pending.h"
 #include "walk/discover.h"
+#include "walk/roots.h"
 
 #define LEVEL_MOST 19 /* of compression: higher ones take much memory */
 
@@ -78,6 +79,18 @@ static haul_status plan_snapshot(haul__writer *w, const haul_source *source)
         status = haul__snapshot_plan(&w->snapshot, &w->plan);
     w->owns_plan = status == HAUL_OK;
     return status;
+}
+
+/* No plan: the arena's own bits tell its pointers. */
+static haul_status open_lying(haul__writer *w, const haul_source *source)
+{
+    haul_error *error = &w->context->error;
+    haul_status status = haul__check_roots(w->context, &source->root, 1);
+    w->lying_root = source->root;
+    if (status == HAUL_OK)
+        status = describe_types(w, &source->root, 1);
+    return status == HAUL_OK ? haul__lying_open(&w->lying, source->arena, &source->root, error)
+                             : status;
 }
 
 static haul_status plan_source(haul__writer *w, const haul_source *source)
@@ -204,7 +217,9 @@ static haul_status write_image(haul__writer *w, haul_context *context, const hau
     w->context = context;
     w->address = options->address;
     w->compression = options->compression;
-    status = source->kind == HAUL_SOURCE_DEVICE ? plan_snapshot(w, source) : plan_source(w, source);
+    status = options->as_it_lies                  ? open_lying(w, source)
+             : source->kind == HAUL_SOURCE_DEVICE ? plan_snapshot(w, source)
+                                                  : plan_source(w, source);
     if (status == HAUL_OK)
         status = haul__writer_pack(w);
     if (status == HAUL_OK && w->compression)
@@ -226,6 +241,7 @@ static haul_status write_image(haul__writer *w, haul_context *context, const hau
         haul__plan_drop(w->plan);
     if (w->snapshot.context)
         haul__snapshot_drop(&w->snapshot);
+    haul__lying_close(&w->lying);
     return status;
 }
 
@@ -270,7 +286,7 @@ static void end(haul_context *context, const haul_source *source)
         haul__context_leave(context);
 }
 
-static haul_status read_options(haul_context *context, haul_image_write_options *ours,
+static haul_status read_options(haul_context *context, int kind, haul_image_write_options *ours,
                                 const haul_image_write_options *theirs, size_t bytes)
 {
     haul_error *error = &context->error;
@@ -284,6 +300,9 @@ static haul_status read_options(haul_context *context, haul_image_write_options 
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
                           "options->address is 0x%zx, and no multiple of 65536",
                           (size_t)ours->address);
+    if (ours->as_it_lies && kind != HAUL_SOURCE_ARENA_ROOT)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "options->as_it_lies is for haul_from_arena_root: others are packed");
     if (ours->address && ours->compression)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
                           "options->address and options->compression: what is compressed is not "
@@ -298,7 +317,7 @@ static haul_status begin_with(haul_context *context, const haul_source *theirs, 
     haul_status status = begin(context, theirs, bytes, source);
     if (status != HAUL_OK)
         return status;
-    status = read_options(context, how, options, options_bytes);
+    status = read_options(context, source->kind, how, options, options_bytes);
     if (status != HAUL_OK)
         end(context, source);
     return status;

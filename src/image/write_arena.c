@@ -5,7 +5,6 @@
  */
 #include "image/writer.h"
 
-#include "base/sort.h"
 #include "pack/bitmap.h"
 #include "pack/pack.h"
 #include "pack/plan.h"
@@ -24,36 +23,6 @@ haul_status haul__writer_lacks_room(const haul__writer *w)
                       (size_t)w->head.bytes);
 }
 
-static int is_word_before(const void *a, const void *b)
-{
-    return ((const haul__image_word *)a)->offset < ((const haul__image_word *)b)->offset;
-}
-
-/* The words that the plan relocates one by one, by a bit if they lie on the grid, else in the list;
- * and tagged pointers. */
-static void add_words(haul__writer *w)
-{
-    const haul__found *found = haul__plan_found(w->plan);
-    const size_t count = haul__plan_explicit_count(w->plan);
-    uint64_t offset, word;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        haul__plan_explicit(w->plan, i, 1, &offset);
-        word = offset >> HAUL__WORD_SHIFT;
-        if (offset % HAUL__WORD == 0)
-            w->bitmap[word / 64] |= (uint64_t)1 << word % 64;
-        else
-            w->words[w->word_count++].offset = offset;
-    }
-    for (i = 0; i < found->special_count; i++)
-        if (found->special[i].kind == HAUL__TAGGED &&
-            haul__offset_of(w->plan, found->special[i].address, &offset)) {
-            w->words[w->word_count].offset = offset;
-            w->words[w->word_count++].mask = found->special[i].mask;
-        }
-    haul__sort(w->words, w->word_count, sizeof *w->words, is_word_before);
-}
-
 static int is_straight(const haul__writer *w)
 {
     return w->straight.bytes > 0;
@@ -67,9 +36,8 @@ static haul_status refuse_root(const haul__writer *w, size_t i)
 
 /* A graph that has a root here has a granule: the arena and the bitmap are not empty. A root whose
  * type has nothing is refused at once: at its address another object may begin or end. */
-static haul_status list_roots(haul__writer *w)
+static haul_status list_roots(haul__writer *w, const haul_root *roots)
 {
-    const haul_root *roots = haul__plan_roots(w->plan, &w->root_count);
     size_t i;
     w->roots = haul__allocate_zeroed(&w->context->allocator, w->root_count * sizeof *w->roots);
     if (!w->roots)
@@ -226,8 +194,7 @@ static haul_status pack_ordered(haul__writer *w)
     haul_status status = place_roots(w);
     if (status != HAUL_OK)
         return status;
-    w->word_room =
-        haul__plan_found(w->plan)->special_count + haul__plan_explicit_count(w->plan) + 1;
+    w->word_room = haul__plan_words_most(w->plan) + 1;
     w->words = haul__allocate_zeroed(allocator, w->word_room * sizeof *w->words);
     if (!w->words || !take_memory(w, haul__plan_bytes(w->plan), alignment))
         return haul__writer_lacks_memory(w);
@@ -235,7 +202,7 @@ static haul_status pack_ordered(haul__writer *w)
     if (!w->arena)
         return haul__writer_lacks_memory(w);
     haul__plan_bitmap(w->plan, 0, w->bitmap_bytes / sizeof *w->bitmap, w->bitmap);
-    add_words(w);
+    w->word_count = haul__plan_words(w->plan, w->bitmap, w->words);
     if (exceeds_memory(w))
         return haul__writer_lacks_room(w);
     status = find_base(w, alignment, &base);
@@ -244,10 +211,40 @@ static haul_status pack_ordered(haul__writer *w)
                              : status;
 }
 
+/* As it lies: nothing is translated but the pointers that its bits tell. */
+static haul_status pack_lying(haul__writer *w)
+{
+    haul__packing *p = &w->packing;
+    const haul__lying *lying = &w->lying;
+    haul_status status = list_roots(w, &w->lying_root);
+    if (status != HAUL_OK)
+        return status;
+    w->roots[0].offset =
+        lying->before + (address_of_root(&w->lying_root) - (uintptr_t)lying->contents.base);
+    if (!take_memory(w, haul__lying_bytes(lying), lying->before))
+        return haul__writer_lacks_memory(w);
+    if (exceeds_memory(w))
+        return haul__writer_lacks_room(w);
+    p->context = w->context;
+    p->bitmap = w->bitmap;
+    p->is_hashed = !w->compression;
+    status = find_base(w, lying->before, &p->base);
+    if (status == HAUL_OK)
+        status = find_arena(w, &p->arena);
+    if (status == HAUL_OK)
+        status = haul__pack_lying(p, lying);
+    return status == HAUL_ERROR_MEMORY ? haul__writer_lacks_memory(w) : status;
+}
+
 haul_status haul__writer_pack(haul__writer *w)
 {
     int is_crooked = 0;
-    haul_status status = list_roots(w);
+    const haul_root *roots;
+    haul_status status;
+    if (w->lying.contents.arena)
+        return pack_lying(w);
+    roots = haul__plan_roots(w->plan, &w->root_count);
+    status = list_roots(w, roots);
     if (status == HAUL_OK && is_straight(w)) {
         status = pack_straight(w, &is_crooked);
         if (status != HAUL_OK || !is_crooked)

@@ -5,6 +5,7 @@
 
 #include "image/compression.h"
 #include "image/format.h"
+#include "image/lying.h"
 #include "image/packing.h"
 #include "image/type_text.h"
 #include "ship/snapshot.h"
@@ -15,6 +16,8 @@ typedef struct haul__writer {
     unsigned char *memory;
     size_t memory_bytes, done; /* done: bytes of the image that are there */
     haul__snapshot snapshot;   /* of a shipment; context NULL: the source is none */
+    haul__lying lying;         /* an arena as it lies */
+    haul_root lying_root;
     haul_plan *plan;
     int owns_plan;
     haul__straight straight; /* of 0 bytes: the plan is an ordered one */
@@ -23,7 +26,7 @@ typedef struct haul__writer {
     haul_type **types; /* of the roots */
     size_t root_count, arena_bytes, bitmap_bytes, word_count, word_room;
     haul__image_root *roots;
-    haul__image_word *words;
+    haul__odd_word *words;
     uint64_t *bitmap;
     void *arena;       /* new memory, or NULL */
     uintptr_t address; /* of the image's first byte; 0: any */

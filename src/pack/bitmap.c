@@ -11,6 +11,7 @@
  * If few words are slots, a list of their offsets is shorter. It is read off the bitmap, which is
  * made a few words at a time and only for blocks with slots.
  */
+#include "base/sort.h"
 #include "layout/layout.h"
 #include "map/bits.h"
 #include "map/mixed.h"
@@ -256,4 +257,40 @@ void haul__plan_explicit(const haul_plan *plan, size_t first, size_t count, uint
         haul__write_explicit(&space, first, count, to);
     else if (count > 0) /* the list is NULL if it is empty */
         memcpy(to, plan->ordered->explicit + first, count * sizeof *to);
+}
+
+static int is_word_before(const void *a, const void *b)
+{
+    return ((const haul__odd_word *)a)->offset < ((const haul__odd_word *)b)->offset;
+}
+
+size_t haul__plan_words_most(const haul_plan *plan)
+{
+    return plan->found.special_count + haul__plan_explicit_count(plan);
+}
+
+size_t haul__plan_words(const haul_plan *plan, uint64_t *bitmap, haul__odd_word *words)
+{
+    const haul__found *found = &plan->found;
+    const size_t explicit_count = haul__plan_explicit_count(plan);
+    size_t count = 0, i;
+    uint64_t offset;
+    for (i = 0; i < explicit_count; i++) {
+        haul__plan_explicit(plan, i, 1, &offset);
+        if (offset % HAUL__WORD == 0) {
+            bitmap[(offset >> HAUL__WORD_SHIFT) / 64] |= (uint64_t)1
+                                                         << (offset >> HAUL__WORD_SHIFT) % 64;
+        } else {
+            words[count].mask = 0;
+            words[count++].offset = offset;
+        }
+    }
+    for (i = 0; i < found->special_count; i++)
+        if (found->special[i].kind == HAUL__TAGGED &&
+            haul__offset_of(plan, found->special[i].address, &offset)) {
+            words[count].offset = offset;
+            words[count++].mask = found->special[i].mask;
+        }
+    haul__sort(words, count, sizeof *words, is_word_before);
+    return count;
 }

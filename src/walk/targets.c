@@ -1,4 +1,4 @@
-/* The list of targets, for the checks of an image (image/claims.c).
+/* The list of targets, for the checks of strangers' graphs (validate/claims.c).
  */
 #include "walk/targets.h"
 #include "base/base.h"

@@ -89,8 +89,8 @@ static void resize_arena(image_parts *parts, choices *c)
 static void change_words(image_parts *parts, choices *c)
 {
     image_bytes *words = &parts->part[WORDS];
-    const size_t one = sizeof(haul__image_word), count = words->count / one;
-    haul__image_word word;
+    const size_t one = sizeof(haul__odd_word), count = words->count / one;
+    haul__odd_word word;
     size_t at;
     if (count == 0 || choose(c, 3) == 0)
         bytes_resize(words, choose(c, 2) || count == 0 ? words->count + one : words->count - one);

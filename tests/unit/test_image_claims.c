@@ -330,7 +330,7 @@ TEST(image_claims, a_tagged_pointer_without_its_tag_in_the_list_of_words_is_refu
     const haul_field fields[] = { HAUL_OBJECT(tagged, next, &type, .tag_bits = TAG) };
     tagged at[2];
     image_parts parts;
-    haul__image_word *word;
+    haul__odd_word *word;
     unsigned char *arena;
     made m;
     memset(at, 0, sizeof at);
@@ -341,7 +341,7 @@ TEST(image_claims, a_tagged_pointer_without_its_tag_in_the_list_of_words_is_refu
     check_loads(&m);
     image_split(&m.image, &parts);
     arena = parts.part[HAUL__SECTION_ARENA].at;
-    word = (haul__image_word *)(void *)parts.part[HAUL__SECTION_WORDS].at;
+    word = (haul__odd_word *)(void *)parts.part[HAUL__SECTION_WORDS].at;
     CHECK(parts.part[HAUL__SECTION_WORDS].count >= sizeof *word);
     CHECK_EQ(word->mask, TAG);
     word->mask = 0;

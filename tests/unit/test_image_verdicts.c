@@ -115,7 +115,7 @@ static void prepare(sample *s, haul_context *context, haul__filling *f, haul__cl
     f->offsets.bitmap = f->offsets.kept = s->bits;
     f->offsets.bitmap_words = s->parts.part[HAUL__SECTION_BITS].count / sizeof *s->bits;
     f->offsets.words = (const void *)s->parts.part[HAUL__SECTION_WORDS].at;
-    f->offsets.word_count = s->parts.part[HAUL__SECTION_WORDS].count / sizeof(haul__image_word);
+    f->offsets.word_count = s->parts.part[HAUL__SECTION_WORDS].count / sizeof(haul__odd_word);
     for (i = 0; i < s->root_count; i++) {
         s->roots[i].address =
             s->block + given[i].offset - haul__type_walk(s->roots[i].type)->true_lower;

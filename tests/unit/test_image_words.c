@@ -50,9 +50,9 @@ static void check_refused(written *w, haul_status expected, const char *words)
     CHECK_HAS(haul_context_error(type_context())->text, words);
 }
 
-static haul__image_word *words_of(written *w)
+static haul__odd_word *words_of(written *w)
 {
-    return (haul__image_word *)(void *)w->parts.part[HAUL__SECTION_WORDS].at;
+    return (haul__odd_word *)(void *)w->parts.part[HAUL__SECTION_WORDS].at;
 }
 
 static unsigned char *arena_of(written *w)
@@ -85,7 +85,7 @@ static void write_tight(written *w)
     t.small = 16;
     write_object(w, &t, TYPE_NEW(tight, fields));
     CHECK_STATUS(load(w), HAUL_OK);
-    CHECK_EQ(w->parts.part[HAUL__SECTION_WORDS].count, 2 * sizeof(haul__image_word));
+    CHECK_EQ(w->parts.part[HAUL__SECTION_WORDS].count, 2 * sizeof(haul__odd_word));
 }
 
 TEST(image_words, a_pointer_off_the_grid_that_leads_out_of_the_arena_is_refused)
@@ -101,7 +101,7 @@ TEST(image_words, a_pointer_off_the_grid_that_leads_out_of_the_arena_is_refused)
 
 TEST(image_words, a_list_of_words_that_are_out_of_order_or_not_those_of_the_types_is_refused)
 {
-    haul__image_word word;
+    haul__odd_word word;
     written w;
     write_tight(&w);
     word = words_of(&w)[0];
@@ -152,7 +152,7 @@ TEST(image_words, packed_pointers_that_come_onto_the_grid_have_a_bit_each)
                  HAUL_OK);
     image_split(&w.image, &w.parts);
     CHECK(on_grid > 3);
-    CHECK_EQ(w.parts.part[HAUL__SECTION_WORDS].count, (MANY - on_grid) * sizeof(haul__image_word));
+    CHECK_EQ(w.parts.part[HAUL__SECTION_WORDS].count, (MANY - on_grid) * sizeof(haul__odd_word));
     CHECK_STATUS(
         haul_image_from_bytes(type_context(), w.image.at, w.image.count, &w.type, 1, NULL, &image),
         HAUL_OK);
@@ -240,7 +240,7 @@ TEST(image_words, a_number_behind_all_pointers_that_the_list_calls_a_pointer_is_
     memcpy(&number, arena_of(&w) + words_of(&w)[1].offset,
            sizeof number); /* `second` leads there */
     memcpy(arena_of(&w) + number, &inside, sizeof inside);
-    bytes_resize(&w.parts.part[HAUL__SECTION_WORDS], 3 * sizeof(haul__image_word));
+    bytes_resize(&w.parts.part[HAUL__SECTION_WORDS], 3 * sizeof(haul__odd_word));
     words_of(&w)[2].offset = number;
     check_refused(&w, HAUL_ERROR_FORMAT, "the list of words calls it a pointer");
     written_free(&w);
@@ -260,7 +260,7 @@ TEST(image_words, a_pointer_that_leads_into_the_block_and_is_not_in_the_list_of_
     memcpy(&second, at, sizeof second);
     second += (uintptr_t)block;
     memcpy(at, &second, sizeof second);
-    bytes_resize(&w.parts.part[HAUL__SECTION_WORDS], sizeof(haul__image_word));
+    bytes_resize(&w.parts.part[HAUL__SECTION_WORDS], sizeof(haul__odd_word));
     image_join(&w.parts, &w.image);
     CHECK_STATUS(haul_image_from_bytes(type_context(), w.image.at, w.image.count, &w.type, 1,
                                        &options, &loaded),

@@ -1,7 +1,7 @@
 /* Bytes that one object counts by, and another one may write.
  */
-#ifndef HAUL_IMAGE_CLAIMS_H
-#define HAUL_IMAGE_CLAIMS_H
+#ifndef HAUL_VALIDATE_CLAIMS_H
+#define HAUL_VALIDATE_CLAIMS_H
 
 #include "walk/discovery.h"
 

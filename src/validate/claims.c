@@ -11,7 +11,7 @@
  * as one whose data changes them; then each spot is judged. The work is that of the overlaps, and
  * is counted.
  */
-#include "image/claims.h"
+#include "validate/claims.h"
 
 #include "base/list.h"
 #include "base/sort.h"
