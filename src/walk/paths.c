@@ -40,10 +40,12 @@ static void append(text *to, const char *step)
 
 static void write_step(text *to)
 {
-    char repeated[STEP_BYTES + 32];
+    char times[32];
     if (to->times > 2) {
-        snprintf(repeated, sizeof repeated, "(%s)*%zu", to->step, to->times);
-        append(to, repeated);
+        snprintf(times, sizeof times, ")*%zu", to->times);
+        append(to, "(");
+        append(to, to->step);
+        append(to, times);
         to->times = 0;
     }
     for (; to->times > 0; to->times--)
