@@ -3,7 +3,7 @@
  * It knows groups as sets of objects. It walks the host's pointers from a root, and stops at what
  * is present. Once the root that a group was found from has left, it marks what others lead to in
  * the group, and lets the rest leave. It never looks at the host's memory or the device's: it has
- * copies of both. Each thread has a model of its own, of objects of its own.
+ * copies of both. Each thread has a model of its own, of objects of its own->
  */
 #ifndef HAUL_TESTS_ENVIRONMENT_MODEL_H
 #define HAUL_TESTS_ENVIRONMENT_MODEL_H
@@ -160,27 +160,46 @@ typedef struct result {
     int count; /* of serials */
 } result;
 
-static __thread model m;
-static __thread store own; /* the objects */
-static __thread result results[STEPS];
+/* Their memory is of the heap: threads with small stacks have no room for it. */
+static __thread model *m;   /* and two of its past */
+static __thread store *own; /* the objects */
+static __thread result *results;
 static __thread int result_count;
 static __thread unsigned serials;
 /* Where the objects are on the device, as the last check of presence has found them. */
 static __thread void *places[OBJECTS];
+
+static void model_close(void)
+{
+    free(m);
+    free(own);
+    free(results);
+    m = NULL;
+}
+
+static void model_open(void)
+{
+    if (m)
+        return;
+    m = calloc(3, sizeof *m);
+    own = calloc(1, sizeof *own);
+    results = calloc(STEPS, sizeof *results);
+    CHECK(m && own && results);
+}
 
 /* ---- Objects. */
 
 static int number_of(const void *at)
 {
     const char *byte = at;
-    if (byte >= (const char *)own.parts && byte < (const char *)(own.parts + PARTS))
-        return (int)((const part *)at - own.parts);
-    return PARTS + (int)((byte - (const char *)own.arrays) / (ptrdiff_t)sizeof own.arrays[0]);
+    if (byte >= (const char *)own->parts && byte < (const char *)(own->parts + PARTS))
+        return (int)((const part *)at - own->parts);
+    return PARTS + (int)((byte - (const char *)own->arrays) / (ptrdiff_t)sizeof own->arrays[0]);
 }
 
 static size_t bytes_of(int object)
 {
-    return object < PARTS ? sizeof(part) : sizeof own.arrays[0];
+    return object < PARTS ? sizeof(part) : sizeof own->arrays[0];
 }
 
 static void *object_in(store *s, int object)
@@ -197,12 +216,12 @@ static part **pointer_of(store *s, int i, int which)
 /* What a pointer of a part leads to on the host; NULL: nothing, or the part's way leaves it out. */
 static part *target_of(int i, int which)
 {
-    const way *w = m.entered[i];
+    const way *w = m->entered[i];
     if (w->leaves_out >> which & 1)
         return NULL;
-    if (w->is_conditional && which == DATA && m.expected.parts[i].count == 1)
+    if (w->is_conditional && which == DATA && m->expected.parts[i].count == 1)
         return NULL;
-    return *pointer_of(&m.expected, i, which);
+    return *pointer_of(&m->expected, i, which);
 }
 
 static int targets_of(int object, int targets[POINTERS])
@@ -216,7 +235,7 @@ static int targets_of(int object, int targets[POINTERS])
 
 static int is_followed(int object, int which)
 {
-    return !(which == A && m.entered[object]->wants_a);
+    return !(which == A && m->entered[object]->wants_a);
 }
 
 /* Which data a byte of an object is of; 0: it is a pointer's, or nobody's. */
@@ -250,7 +269,7 @@ static result *new_result(void)
 {
     result *r = &results[result_count++];
     memset(r, 0, sizeof *r);
-    r->contents = m.copy;
+    r->contents = m->copy;
     return r;
 }
 
@@ -260,7 +279,7 @@ static void write_results(int count)
     int i, k;
     for (i = 0; i < count; i++)
         for (k = 0; k < OBJECTS; k++)
-            copy_bytes(&m.expected, &results[i].contents, &results[i].brings, k);
+            copy_bytes(&m->expected, &results[i].contents, &results[i].brings, k);
     result_count -= count;
     memmove(results, results + count, (size_t)result_count * sizeof *results);
 }
@@ -268,7 +287,7 @@ static void write_results(int count)
 static int has_left(unsigned serial)
 {
     int g = 0;
-    while (g < OBJECTS && !(m.is_live[g] && m.serial[g] == serial))
+    while (g < OBJECTS && !(m->is_live[g] && m->serial[g] == serial))
         g++;
     return g == OBJECTS;
 }
@@ -299,8 +318,8 @@ static void write_results_of(unsigned serial)
 
 static int may_send(int object)
 {
-    return object < PARTS ? (m.entered[object]->to & (COUNT | VALUE)) != 0
-                          : (m.entered[object]->to & ELEMENTS) != 0;
+    return object < PARTS ? (m->entered[object]->to & (COUNT | VALUE)) != 0
+                          : (m->entered[object]->to & ELEMENTS) != 0;
 }
 
 static int is_changed(int g)
@@ -308,9 +327,9 @@ static int is_changed(int g)
     int i;
     size_t k;
     for (i = 0; i < OBJECTS; i++)
-        for (k = 0; m.group[i] == g && k < bytes_of(i); k++)
-            if ((m.entered[i]->to & data_at(i, k)) &&
-                ((char *)object_in(&m.expected, i))[k] != ((char *)object_in(&m.synced, i))[k])
+        for (k = 0; m->group[i] == g && k < bytes_of(i); k++)
+            if ((m->entered[i]->to & data_at(i, k)) &&
+                ((char *)object_in(&m->expected, i))[k] != ((char *)object_in(&m->synced, i))[k])
                 return 1;
     return 0;
 }
@@ -321,41 +340,41 @@ static void send_group(int g)
     int i;
     memset(&all, 0, sizeof all);
     for (i = 0; i < OBJECTS; i++) {
-        if (m.group[i] != g)
+        if (m->group[i] != g)
             continue;
-        add_bytes(&all, i, 0, bytes_of(i), m.entered[i]->to);
-        copy_bytes(&m.copy, &m.expected, &all, i);
+        add_bytes(&all, i, 0, bytes_of(i), m->entered[i]->to);
+        copy_bytes(&m->copy, &m->expected, &all, i);
     }
 }
 
 static void model_sync(int g)
 {
     int i;
-    write_results_of(m.serial[g]);
-    if (!m.is_synced[g] || is_changed(g))
+    write_results_of(m->serial[g]);
+    if (!m->is_synced[g] || is_changed(g))
         send_group(g);
     for (i = 0; i < OBJECTS; i++)
-        if (m.group[i] == g)
-            memcpy(object_in(&m.synced, i), object_in(&m.expected, i), bytes_of(i));
-    m.is_synced[g] = 1;
+        if (m->group[i] == g)
+            memcpy(object_in(&m->synced, i), object_in(&m->expected, i), bytes_of(i));
+    m->is_synced[g] = 1;
 }
 
 /* ---- Pointers. */
 
 static void lead_to(int part_number, int which, part *target)
 {
-    *pointer_of(&m.copy, part_number, which) = target;
-    m.is_attached[part_number][which] = target != NULL;
-    m.old[part_number][which] = NULL;
-    m.is_poisoned[part_number][which] = 0;
+    *pointer_of(&m->copy, part_number, which) = target;
+    m->is_attached[part_number][which] = target != NULL;
+    m->old[part_number][which] = NULL;
+    m->is_poisoned[part_number][which] = 0;
 }
 
 static void detach_pointer(int i, int which)
 {
     lead_to(i, which, NULL);
-    if (m.detached == HAUL_DETACHED_RAW)
-        m.old[i][which] = *pointer_of(&m.expected, i, which);
-    m.is_poisoned[i][which] = m.detached == HAUL_DETACHED_POISON;
+    if (m->detached == HAUL_DETACHED_RAW)
+        m->old[i][which] = *pointer_of(&m->expected, i, which);
+    m->is_poisoned[i][which] = m->detached == HAUL_DETACHED_POISON;
 }
 
 /* Pointers of a part that stays, whose targets have left: they are detached if an attachment led
@@ -364,13 +383,13 @@ static void detach_from_absent(int i)
 {
     int which;
     for (which = 0; which < POINTERS; which++) {
-        const part *const at = *pointer_of(&m.copy, i, which);
-        if (!at || m.old[i][which] || m.group[number_of(at)] != NOBODY)
+        const part *const at = *pointer_of(&m->copy, i, which);
+        if (!at || m->old[i][which] || m->group[number_of(at)] != NOBODY)
             continue;
-        if (m.is_attached[i][which])
+        if (m->is_attached[i][which])
             detach_pointer(i, which);
         else
-            m.old[i][which] = places[number_of(at)];
+            m->old[i][which] = places[number_of(at)];
     }
 }
 
@@ -380,8 +399,8 @@ static void forget_attached(void)
     int which, i;
     for (which = 0; which < POINTERS; which++)
         for (i = 0; i < PARTS; i++)
-            if (m.group[i] == NOBODY || !m.is_attached[i][which])
-                m.attached[which][i] = 0;
+            if (m->group[i] == NOBODY || !m->is_attached[i][which])
+                m->attached[which][i] = 0;
 }
 
 /* ---- Enters. */
@@ -389,7 +408,7 @@ static void forget_attached(void)
 static int free_group(void)
 {
     int g = 0;
-    while (m.is_live[g])
+    while (m->is_live[g])
         g++;
     return g;
 }
@@ -400,7 +419,7 @@ static void attach_into(int i, int g)
     int which;
     for (which = 0; which < POINTERS && i < PARTS; which++) {
         part *const now = target_of(i, which);
-        if (now && m.group[number_of(now)] == g)
+        if (now && m->group[number_of(now)] == g)
             lead_to(i, which, now);
     }
 }
@@ -410,14 +429,14 @@ static void take_object(int object, int g, const way *w)
     const unsigned kept = w->to;
     size_t k;
     int which;
-    m.group[object] = g;
-    m.entered[object] = w;
+    m->group[object] = g;
+    m->entered[object] = w;
     for (k = 0; k < bytes_of(object); k++)
-        ((char *)object_in(&m.copy, object))[k] =
-            kept & data_at(object, k) ? ((char *)object_in(&m.expected, object))[k] : 0;
+        ((char *)object_in(&m->copy, object))[k] =
+            kept & data_at(object, k) ? ((char *)object_in(&m->expected, object))[k] : 0;
     for (which = 0; which < POINTERS && object < PARTS; which++) {
         lead_to(object, which, target_of(object, which));
-        m.is_attached[object][which] = 0;
+        m->is_attached[object][which] = 0;
     }
 }
 
@@ -426,8 +445,8 @@ static int has_all(int g)
 {
     int i;
     for (i = 0; i < PARTS; i++)
-        if (m.group[i] == g && m.entered[i]->wants_a && m.expected.parts[i].a &&
-            m.group[number_of(m.expected.parts[i].a)] == NOBODY)
+        if (m->group[i] == g && m->entered[i]->wants_a && m->expected.parts[i].a &&
+            m->group[number_of(m->expected.parts[i].a)] == NOBODY)
             return 0;
     return 1;
 }
@@ -441,7 +460,7 @@ static void find_group(int g, int root, const way *w)
     for (done = 0; done < count; done++)
         for (k = 0; k < POINTERS && todo[done] < PARTS; k++) {
             const part *target = target_of(todo[done], k);
-            if (!target || !is_followed(todo[done], k) || m.group[number_of(target)] != NOBODY)
+            if (!target || !is_followed(todo[done], k) || m->group[number_of(target)] != NOBODY)
                 continue;
             take_object(number_of(target), g, w);
             todo[count++] = number_of(target);
@@ -452,18 +471,18 @@ static void find_group(int g, int root, const way *w)
  * present on the device says where that is, so programs leave this out. */
 static int leads_past_an_end(int root, const way *w)
 {
-    static __thread model before;
+    model *const before = m + 1;
     int i, found = 0;
-    if (!w->wants_a || m.group[root] != NOBODY)
+    if (!w->wants_a || m->group[root] != NOBODY)
         return 0;
-    before = m;
+    *before = *m;
     find_group(free_group(), root, w);
     for (i = 0; i < PARTS; i++) {
-        const part *a = m.expected.parts[i].a;
-        found |= m.group[i] != before.group[i] && a && m.group[number_of(a)] == NOBODY &&
-                 number_of(a) > 0 && m.group[number_of(a) - 1] != NOBODY;
+        const part *a = m->expected.parts[i].a;
+        found |= m->group[i] != before->group[i] && a && m->group[number_of(a)] == NOBODY &&
+                 number_of(a) > 0 && m->group[number_of(a) - 1] != NOBODY;
     }
-    m = before;
+    *m = *before;
     return found;
 }
 
@@ -471,43 +490,43 @@ static int leads_past_an_end(int root, const way *w)
 static void lead_on(int g)
 {
     int i, k;
-    memset(m.leads[g], 0, sizeof m.leads[g]);
-    memset(m.stops[g], 0, sizeof m.stops[g]);
+    memset(m->leads[g], 0, sizeof m->leads[g]);
+    memset(m->stops[g], 0, sizeof m->stops[g]);
     for (i = 0; i < PARTS; i++)
-        for (k = 0; k < POINTERS && m.group[i] == g; k++) {
+        for (k = 0; k < POINTERS && m->group[i] == g; k++) {
             const part *target = target_of(i, k);
             const int next = target ? number_of(target) : 0;
-            if (!target || m.group[next] == g)
+            if (!target || m->group[next] == g)
                 continue;
-            m.leads[g][m.group[next]] = 1;
-            if (m.stops[g][next] != 2)
-                m.stops[g][next] = is_followed(i, k) ? 2 : 1;
+            m->leads[g][m->group[next]] = 1;
+            if (m->stops[g][next] != 2)
+                m->stops[g][next] = is_followed(i, k) ? 2 : 1;
         }
 }
 
 static haul_status model_enter(int root, const way *w)
 {
-    static __thread model before;
+    model *const before = m + 2;
     int g, i;
-    if (m.group[root] == NOBODY) {
+    if (m->group[root] == NOBODY) {
         write_results_of_left();
-        before = m;
+        *before = *m;
         g = free_group();
-        m.is_live[g] = 1;
-        m.maker[g] = root;
-        m.serial[g] = ++serials;
-        m.is_synced[g] = 0;
+        m->is_live[g] = 1;
+        m->maker[g] = root;
+        m->serial[g] = ++serials;
+        m->is_synced[g] = 0;
         find_group(g, root, w);
         if (!has_all(g)) {
-            m = before;
+            *m = *before;
             return HAUL_ERROR_GRAPH;
         }
         lead_on(g);
         for (i = 0; i < OBJECTS; i++)
-            if (m.stops[g][i] == 2)
+            if (m->stops[g][i] == 2)
                 attach_into(i, g);
     }
-    m.home[root] = m.group[root];
+    m->home[root] = m->group[root];
     return HAUL_OK;
 }
 
@@ -517,10 +536,10 @@ static int is_held(int g)
 {
     int i;
     for (i = 0; i < PARTS; i++)
-        if (m.home[i] == g && (m.dynamic[i] || m.structured[i]))
+        if (m->home[i] == g && (m->dynamic[i] || m->structured[i]))
             return 1;
     for (i = 0; i < OBJECTS; i++)
-        if (m.is_live[i] && i != g && m.leads[i][g])
+        if (m->is_live[i] && i != g && m->leads[i][g])
             return 1;
     return 0;
 }
@@ -538,13 +557,13 @@ typedef struct leaving {
 
 static void let_object_go(leaving *l, int i)
 {
-    unsigned data = m.entered[i]->from;
+    unsigned data = m->entered[i]->from;
     if (l->how == VALUE_ALONE)
         data = i == l->root ? VALUE : 0;
     if (l->how == ALL_THAT_IT_REACHES)
         data = l->is_reached[i] ? ALL_DATA : 0;
     add_bytes(&l->r.brings, i, 0, bytes_of(i), data);
-    m.group[i] = NOBODY;
+    m->group[i] = NOBODY;
 }
 
 /* Another group has lost those of this one. */
@@ -559,14 +578,14 @@ static void let_groups_go(leaving *l)
 {
     int g, i;
     for (g = 0; g < OBJECTS; g++) {
-        if (!m.is_live[g] || is_held(g))
+        if (!m->is_live[g] || is_held(g))
             continue;
-        m.is_live[g] = 0;
-        l->r.serials[l->r.count++] = m.serial[g];
+        m->is_live[g] = 0;
+        l->r.serials[l->r.count++] = m->serial[g];
         for (i = 0; i < OBJECTS; i++)
-            if (m.group[i] == g)
+            if (m->group[i] == g)
                 let_object_go(l, i);
-        affect(l, m.leads[g]);
+        affect(l, m->leads[g]);
         g = -1; /* again: others may be held no more */
     }
 }
@@ -577,23 +596,23 @@ static int mark(int g, int *is_marked)
     int todo[OBJECTS], count = 0, i, h, k, left = 0, targets[POINTERS];
     memset(is_marked, 0, OBJECTS * sizeof *is_marked);
     for (i = 0; i < OBJECTS; i++) {
-        is_marked[i] = i < PARTS && m.home[i] == g && (m.dynamic[i] || m.structured[i]);
+        is_marked[i] = i < PARTS && m->home[i] == g && (m->dynamic[i] || m->structured[i]);
         for (h = 0; h < OBJECTS; h++)
-            is_marked[i] |= m.is_live[h] && m.group[i] == g && m.stops[h][i];
+            is_marked[i] |= m->is_live[h] && m->group[i] == g && m->stops[h][i];
         if (is_marked[i])
             todo[count++] = i;
     }
     while (count > 0) {
         const int object = todo[--count];
         for (k = targets_of(object, targets); k-- > 0;) {
-            if (m.group[targets[k]] != g || is_marked[targets[k]])
+            if (m->group[targets[k]] != g || is_marked[targets[k]])
                 continue;
             is_marked[targets[k]] = 1;
             todo[count++] = targets[k];
         }
     }
     for (i = 0; i < OBJECTS; i++)
-        left += m.group[i] == g && !is_marked[i];
+        left += m->group[i] == g && !is_marked[i];
     return left;
 }
 
@@ -603,25 +622,25 @@ static void cut(leaving *l, int g)
     int is_marked[OBJECTS], was_led[OBJECTS], i, k, targets[POINTERS], loses_data = 0;
     if (mark(g, is_marked) == 0)
         return;
-    write_results_of(m.serial[g]);
+    write_results_of(m->serial[g]);
     for (i = 0; i < OBJECTS; i++)
-        loses_data |= m.group[i] == g && !is_marked[i] && may_send(i);
-    m.is_synced[g] &= !(loses_data && is_changed(g));
+        loses_data |= m->group[i] == g && !is_marked[i] && may_send(i);
+    m->is_synced[g] &= !(loses_data && is_changed(g));
     l->r.serials[l->r.count++] = ++serials;
-    memcpy(was_led, m.leads[g], sizeof was_led);
-    memset(m.leads[g], 0, sizeof m.leads[g]);
-    memset(m.stops[g], 0, sizeof m.stops[g]);
+    memcpy(was_led, m->leads[g], sizeof was_led);
+    memset(m->leads[g], 0, sizeof m->leads[g]);
+    memset(m->stops[g], 0, sizeof m->stops[g]);
     for (i = 0; i < OBJECTS; i++) {
-        if (m.group[i] != g)
+        if (m->group[i] != g)
             continue;
         if (!is_marked[i]) {
             let_object_go(l, i);
             continue;
         }
         for (k = targets_of(i, targets); k-- > 0;) {
-            const int h = m.group[targets[k]];
+            const int h = m->group[targets[k]];
             if (h != NOBODY && was_led[h])
-                m.leads[g][h] = m.stops[g][targets[k]] = 1;
+                m->leads[g][h] = m->stops[g][targets[k]] = 1;
         }
     }
     affect(l, was_led);
@@ -631,8 +650,8 @@ static int youngest_affected(const leaving *l)
 {
     int g, youngest = NOBODY;
     for (g = 0; g < OBJECTS; g++)
-        if (l->is_affected[g] && m.is_live[g] && m.maker[g] == NOBODY &&
-            (youngest == NOBODY || m.serial[g] > m.serial[youngest]))
+        if (l->is_affected[g] && m->is_live[g] && m->maker[g] == NOBODY &&
+            (youngest == NOBODY || m->serial[g] > m->serial[youngest]))
             youngest = g;
     return youngest;
 }
@@ -646,7 +665,7 @@ static void reach(leaving *l, int root)
     while (count > 0) {
         const int i = todo[--count];
         for (which = 0; which < POINTERS && i < PARTS; which++) {
-            const part *target = *pointer_of(&m.expected, i, which);
+            const part *target = *pointer_of(&m->expected, i, which);
             if (!target || l->is_reached[number_of(target)])
                 continue;
             l->is_reached[number_of(target)] = 1;
@@ -657,19 +676,19 @@ static void reach(leaving *l, int root)
 
 static void model_let_go(int root, int copyout, coming how)
 {
-    const int home = m.home[root];
+    const int home = m->home[root];
     static __thread leaving l;
     int g;
     memset(&l, 0, sizeof l);
     l.how = how;
     l.root = root;
-    if (m.dynamic[root] || m.structured[root])
+    if (m->dynamic[root] || m->structured[root])
         return;
     reach(&l, root);
-    if (m.maker[home] == root)
-        m.maker[home] = NOBODY;
+    if (m->maker[home] == root)
+        m->maker[home] = NOBODY;
     l.is_affected[home] = 1;
-    l.r.contents = m.copy;
+    l.r.contents = m->copy;
     let_groups_go(&l);
     while ((g = youngest_affected(&l)) != NOBODY) {
         l.is_affected[g] = 0;
@@ -679,7 +698,7 @@ static void model_let_go(int root, int copyout, coming how)
     if (copyout)
         results[result_count++] = l.r;
     for (g = 0; g < PARTS; g++)
-        if (m.group[g] != NOBODY)
+        if (m->group[g] != NOBODY)
             detach_from_absent(g);
 }
 

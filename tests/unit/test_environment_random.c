@@ -41,7 +41,7 @@ static int pick(int below)
 
 static void *object_at(int i)
 {
-    return object_in(&own, i);
+    return object_in(own, i);
 }
 
 static void wait_for_all(void)
@@ -84,16 +84,16 @@ static void look_at_all(void *argument)
 
 static void check_pointer(int i, int which, const void *seen_there)
 {
-    const part *const at = *pointer_of(&m.copy, i, which);
+    const part *const at = *pointer_of(&m->copy, i, which);
     const void *pointer;
-    if (m.is_poisoned[i][which]) {
+    if (m->is_poisoned[i][which]) {
         CHECK_STATUS(haul_environment_name_poison(env, (uintptr_t)seen_there, &pointer, NULL),
                      HAUL_OK);
-        CHECK_PTR(pointer, pointer_of(&own, i, which));
+        CHECK_PTR(pointer, pointer_of(own, i, which));
     } else {
-        CHECK_PTR(seen_there, m.old[i][which] ? m.old[i][which]
-                              : at            ? places[number_of(at)]
-                                              : NULL);
+        CHECK_PTR(seen_there, m->old[i][which] ? m->old[i][which]
+                              : at             ? places[number_of(at)]
+                                               : NULL);
     }
 }
 
@@ -103,21 +103,21 @@ static void check_device(void)
     int i, which;
     memset(&c, 0, sizeof c);
     for (i = 0; i < PARTS; i++)
-        c.parts[i] = m.group[i] == NOBODY ? NULL : places[i];
+        c.parts[i] = m->group[i] == NOBODY ? NULL : places[i];
     for (i = 0; i < ARRAYS; i++)
-        c.arrays[i] = m.group[PARTS + i] == NOBODY ? NULL : places[PARTS + i];
+        c.arrays[i] = m->group[PARTS + i] == NOBODY ? NULL : places[PARTS + i];
     launch(look_at_all, &c);
     for (i = 0; i < PARTS; i++) {
         if (!c.parts[i])
             continue;
-        CHECK_EQ(c.seen.parts[i].value, m.copy.parts[i].value);
-        CHECK_EQ(c.seen.parts[i].count, m.copy.parts[i].count);
+        CHECK_EQ(c.seen.parts[i].value, m->copy.parts[i].value);
+        CHECK_EQ(c.seen.parts[i].count, m->copy.parts[i].count);
         for (which = 0; which < POINTERS; which++)
             check_pointer(i, which, *pointer_of(&c.seen, i, which));
     }
     for (i = 0; i < ARRAYS; i++)
         if (c.arrays[i])
-            CHECK_BYTES(c.seen.arrays[i], m.copy.arrays[i], sizeof c.seen.arrays[i]);
+            CHECK_BYTES(c.seen.arrays[i], m->copy.arrays[i], sizeof c.seen.arrays[i]);
 }
 
 static void check_object(int i, int is)
@@ -141,14 +141,14 @@ static void check_presence(int turn)
     haul_environment_info now = info();
     int i;
     for (i = 0; i < OBJECTS; i++) {
-        const int is = m.group[i] != NOBODY;
+        const int is = m->group[i] != NOBODY;
         places[i] = there(object_at(i));
         CHECK(!is || places[i]);
         if ((i + turn) % LARGE(1, 3) == 0)
             check_object(i, is);
-        groups += (size_t)m.is_live[i];
+        groups += (size_t)m->is_live[i];
         ranges += (size_t)is;
-        roots += i < PARTS && (m.dynamic[i] || m.structured[i]);
+        roots += i < PARTS && (m->dynamic[i] || m->structured[i]);
     }
     if (has_others)
         return;
@@ -195,11 +195,11 @@ static void expect_what_came_back(void)
     size_t k;
     for (i = 0; i < OBJECTS; i++)
         for (k = 0; k < bytes_of(i); k++) {
-            char *is = (char *)object_in(&own, i) + k, *was = (char *)object_in(&m.expected, i) + k;
+            char *is = (char *)object_in(own, i) + k, *was = (char *)object_in(&m->expected, i) + k;
             if (*is == *was)
                 continue;
-            CHECK(m.group[i] != NOBODY && data_at(i, k));
-            CHECK_EQ(*is, ((char *)object_in(&m.copy, i))[k]);
+            CHECK(m->group[i] != NOBODY && data_at(i, k));
+            CHECK_EQ(*is, ((char *)object_in(&m->copy, i))[k]);
             *was = *is;
         }
 }
@@ -212,23 +212,23 @@ static void step_enter(void)
     const int root = pick(PARTS), drawn = pick(2) ? pick(WAYS) : 0,
               is_way = leads_past_an_end(root, &ways[drawn]) ? 0 : drawn;
     const haul_status status =
-        TRY(haul_environment_enter(env, &own.parts[root], type_of_way[is_way], 1, &how, async));
+        TRY(haul_environment_enter(env, &own->parts[root], type_of_way[is_way], 1, &how, async));
     CHECK_STATUS(status, model_enter(root, &ways[is_way]));
     if (status == HAUL_OK)
-        ++*(how.structured ? &m.structured[root] : &m.dynamic[root]);
+        ++*(how.structured ? &m->structured[root] : &m->dynamic[root]);
 }
 
 static void exit_of(int root, const haul_exit_options *how, coming what)
 {
-    unsigned *count = how->structured ? &m.structured[root] : &m.dynamic[root];
+    unsigned *count = how->structured ? &m->structured[root] : &m->dynamic[root];
     const haul_status expected = *count ? HAUL_OK : HAUL_ERROR_ARGUMENT;
     haul_status status;
     arm();
-    status = haul_environment_exit(env, &own.parts[root], how, async);
+    status = haul_environment_exit(env, &own->parts[root], how, async);
     has_failed = has_met(status);
     if (has_failed) {
         expect_what_came_back();
-        status = haul_environment_exit(env, &own.parts[root], how, async);
+        status = haul_environment_exit(env, &own->parts[root], how, async);
     }
     CHECK_STATUS(status, expected);
     if (expected != HAUL_OK)
@@ -251,18 +251,18 @@ static void step_exit(void)
 
 static part *anyone(void)
 {
-    return pick(4) ? &own.parts[pick(PARTS)] : NULL;
+    return pick(4) ? &own->parts[pick(PARTS)] : NULL;
 }
 
 static void step_write(void)
 {
-    part *p = &own.parts[pick(PARTS)];
+    part *p = &own->parts[pick(PARTS)];
     p->value = pick(1000);
     p->a = anyone();
     p->b = anyone();
-    p->data = own.arrays[pick(ARRAYS)];
-    own.arrays[pick(ARRAYS)][pick(LENGTH)] = pick(1000);
-    m.expected = own;
+    p->data = own->arrays[pick(ARRAYS)];
+    own->arrays[pick(ARRAYS)][pick(LENGTH)] = pick(1000);
+    m->expected = *own;
 }
 
 typedef struct work {
@@ -284,17 +284,17 @@ static void work_there(void *argument)
 static void step_kernel(void)
 {
     const int i = pick(PARTS), k = pick(ARRAYS);
-    work w = { there(&own.parts[i]), (int32_t *)(void *)there(own.arrays[k]), pick(1000) };
-    if (m.group[i] == NOBODY)
+    work w = { there(&own->parts[i]), (int32_t *)(void *)there(own->arrays[k]), pick(1000) };
+    if (m->group[i] == NOBODY)
         w.p = NULL; /* one past another part */
-    if (m.group[PARTS + k] == NOBODY)
+    if (m->group[PARTS + k] == NOBODY)
         w.array = NULL;
     wait_for_all();
     launch(work_there, &w);
     if (w.p)
-        m.copy.parts[i].value = w.value;
+        m->copy.parts[i].value = w.value;
     if (w.array)
-        m.copy.arrays[k][1] = (int32_t)w.value;
+        m->copy.arrays[k][1] = (int32_t)w.value;
 }
 
 /* The model of an update: bytes, that all cross, one way. */
@@ -304,29 +304,29 @@ static void model_update(const bytes_of_all *moved, const int *is_in, haul_direc
     int g, i;
     for (g = 0; g < OBJECTS && !async; g++)
         if (is_in[g])
-            write_results_of(m.serial[g]);
+            write_results_of(m->serial[g]);
     if (direction == HAUL_TO_DEVICE) {
         for (i = 0; i < OBJECTS; i++)
-            copy_bytes(&m.copy, &m.expected, moved, i);
+            copy_bytes(&m->copy, &m->expected, moved, i);
         return;
     }
     r = new_result();
     r->brings = *moved;
     for (g = 0; g < OBJECTS; g++)
         if (is_in[g])
-            r->serials[r->count++] = m.serial[g];
+            r->serials[r->count++] = m->serial[g];
 }
 
 static unsigned may_cross(int object, haul_direction direction)
 {
-    return direction == HAUL_TO_DEVICE ? m.entered[object]->to : m.entered[object]->from;
+    return direction == HAUL_TO_DEVICE ? m->entered[object]->to : m->entered[object]->from;
 }
 
 static void step_update(void)
 {
     const int object = pick(OBJECTS);
     const haul_direction direction = pick(2) ? HAUL_TO_HOST : HAUL_TO_DEVICE;
-    const int is = m.group[object] != NOBODY;
+    const int is = m->group[object] != NOBODY;
     int is_in[OBJECTS] = { 0 };
     bytes_of_all moved;
     CHECK_STATUS(
@@ -338,7 +338,7 @@ static void step_update(void)
         return;
     memset(&moved, 0, sizeof moved);
     add_bytes(&moved, object, 0, bytes_of(object), may_cross(object, direction));
-    is_in[m.group[object]] = 1;
+    is_in[m->group[object]] = 1;
     model_update(&moved, is_in, direction);
 }
 
@@ -347,7 +347,7 @@ static void step_update(void)
 static haul_update_part random_part(haul_direction direction, bytes_of_all *moved, int *is_in,
                                     int *is_wrong)
 {
-    const int object = pick(OBJECTS), is = m.group[object] != NOBODY;
+    const int object = pick(OBJECTS), is = m->group[object] != NOBODY;
     const size_t offset = random_below(&dice, bytes_of(object)), room = bytes_of(object) - offset;
     haul_update_part update = { .bytes = 1 + random_below(&dice, room) };
     size_t runs = 1, k;
@@ -358,19 +358,19 @@ static haul_update_part random_part(haul_direction direction, bytes_of_all *move
         update.count = runs = (room - update.bytes) / update.stride + 1;
     }
     if (of_type) {
-        update.type = is ? type_of_way[m.entered[object] - ways] : node_type;
+        update.type = is ? type_of_way[m->entered[object] - ways] : node_type;
         update.offset = offset;
     }
     if (!of_type || of_group)
         update.host = (char *)object_at(object) + (of_type ? 0 : offset);
     for (i = 0; i < OBJECTS; i++) {
-        if (m.group[i] == NOBODY ||
-            (of_type && (i >= PARTS || type_of_way[m.entered[i] - ways] != update.type)) ||
-            (of_type ? of_group && m.group[i] != m.group[object] : i != object))
+        if (m->group[i] == NOBODY ||
+            (of_type && (i >= PARTS || type_of_way[m->entered[i] - ways] != update.type)) ||
+            (of_type ? of_group && m->group[i] != m->group[object] : i != object))
             continue;
         for (k = 0; k < runs; k++)
             add_bytes(moved, i, offset + k * update.stride, update.bytes, may_cross(i, direction));
-        is_in[m.group[i]] = i_in = 1;
+        is_in[m->group[i]] = i_in = 1;
     }
     *is_wrong |= !i_in;
     return update;
@@ -399,7 +399,7 @@ static void send_all(void)
 {
     int g, i;
     for (g = 0; g < OBJECTS; g++) {
-        for (i = 0; i < OBJECTS && m.group[i] != g; i++)
+        for (i = 0; i < OBJECTS && m->group[i] != g; i++)
             continue;
         if (i == OBJECTS)
             continue;
@@ -411,12 +411,12 @@ static void send_all(void)
 static void step_sync(void)
 {
     const int object = pick(OBJECTS), of_one = has_others || pick(2);
-    const int is_wrong = of_one && m.group[object] == NOBODY;
+    const int is_wrong = of_one && m->group[object] == NOBODY;
     int g;
     CHECK_STATUS(TRY(haul_environment_sync(env, of_one ? object_at(object) : NULL)),
                  is_wrong ? HAUL_ERROR_ARGUMENT : HAUL_OK);
     for (g = 0; g < OBJECTS && !is_wrong; g++)
-        if (m.is_live[g] && (!of_one || m.group[object] == g))
+        if (m->is_live[g] && (!of_one || m->group[object] == g))
             model_sync(g);
     if (has_failed)
         send_all();
@@ -424,11 +424,11 @@ static void step_sync(void)
 
 static void step_attach(void)
 {
-    const int i = pick(PARTS), which = pick(POINTERS), may = m.group[i] != NOBODY;
-    part *const target = *pointer_of(&own, i, which);
-    const int is_there = target && m.group[number_of(target)] != NOBODY;
-    unsigned *const count = &m.attached[which][i];
-    CHECK_STATUS(TRY(haul_environment_attach(env, pointer_of(&own, i, which))),
+    const int i = pick(PARTS), which = pick(POINTERS), may = m->group[i] != NOBODY;
+    part *const target = *pointer_of(own, i, which);
+    const int is_there = target && m->group[number_of(target)] != NOBODY;
+    unsigned *const count = &m->attached[which][i];
+    CHECK_STATUS(TRY(haul_environment_attach(env, pointer_of(own, i, which))),
                  may && (*count || is_there) ? HAUL_OK : HAUL_ERROR_ARGUMENT);
     if (may && !*count && is_there)
         lead_to(i, which, target);
@@ -439,8 +439,8 @@ static void step_attach(void)
 static void step_detach(void)
 {
     const int i = pick(PARTS), which = pick(POINTERS);
-    unsigned *const count = &m.attached[which][i];
-    CHECK_STATUS(TRY(haul_environment_detach(env, pointer_of(&own, i, which))),
+    unsigned *const count = &m->attached[which][i];
+    CHECK_STATUS(TRY(haul_environment_detach(env, pointer_of(own, i, which))),
                  *count ? HAUL_OK : HAUL_ERROR_ARGUMENT);
     if (*count && --*count == 0)
         detach_pointer(i, which);
@@ -455,7 +455,7 @@ static void step_set_detached(void)
         return;
     CHECK_STATUS(haul_environment_set_detached(env, form), may ? HAUL_OK : HAUL_ERROR_UNSUPPORTED);
     if (may)
-        m.detached = form;
+        m->detached = form;
 }
 
 /* ---- What threads share: a graph that nobody writes. */
@@ -488,18 +488,19 @@ static void step_shared(void)
 static void begin_program(void)
 {
     int i;
-    memset(&m, 0, sizeof m);
+    model_open();
+    memset(m, 0, sizeof *m);
     result_count = 0;
-    store_fill(&own);
+    store_fill(own);
     for (i = 0; i < PARTS; i++) {
-        own.parts[i].a = anyone();
-        own.parts[i].b = anyone();
-        own.parts[i].count = pick(3);
-        m.home[i] = NOBODY;
+        own->parts[i].a = anyone();
+        own->parts[i].b = anyone();
+        own->parts[i].count = pick(3);
+        m->home[i] = NOBODY;
     }
     for (i = 0; i < OBJECTS; i++)
-        m.group[i] = NOBODY;
-    m.expected = own;
+        m->group[i] = NOBODY;
+    m->expected = *own;
 }
 
 static void run_steps(void)
@@ -526,7 +527,7 @@ static void run_steps(void)
             check_presence(step); /* other steps leave it as it is */
         if (!async && steps[which] != step_write && (step % LARGE(1, 2) == 0 || step == STEPS - 1))
             check_device();
-        CHECK_BYTES(&own, &m.expected, sizeof own);
+        CHECK_BYTES(own, &m->expected, sizeof *own);
     }
 }
 
@@ -570,6 +571,7 @@ static void run_all(int count)
         CHECK_STATUS(haul_environment_create(device, &env), HAUL_OK);
     }
     check_note(NULL);
+    model_close();
     free_types();
 }
 
@@ -630,8 +632,9 @@ static int is_readable(void *user, const void *address, size_t bytes)
 TEST(environment_random, programs_do_so_in_contexts_that_record_each_walk_and_have_threads)
 {
     dice = random_start("environments of contexts with options agree with the model");
-    readable = &own;
     run_programs(PROGRAMS / 8, (haul_context_options){ .checked = 1 });
+    model_open();
+    readable = own;
     run_programs(PROGRAMS / 8, (haul_context_options){ .readable = is_readable, .threads = 3 });
 }
 
@@ -643,9 +646,9 @@ static void leave_all(void)
     for (i = 0; i < PARTS; i++) {
         const haul_exit_options dynamic = { .finalize = 1, .copyout = 1 },
                                 structured = { .structured = 1, .copyout = 1 };
-        while (m.structured[i])
+        while (m->structured[i])
             exit_of(i, &structured, AS_ENTERED);
-        if (m.dynamic[i])
+        if (m->dynamic[i])
             exit_of(i, &dynamic, AS_ENTERED);
         wait_for_all();
     }
@@ -653,7 +656,7 @@ static void leave_all(void)
         for (; shared_counts[i]; shared_counts[i]--)
             leave(&host.parts[i]);
     check_presence(0);
-    CHECK_BYTES(&own, &m.expected, sizeof own);
+    CHECK_BYTES(own, &m->expected, sizeof *own);
 }
 
 static void *run_beside_others(void *seed)
@@ -666,6 +669,7 @@ static void *run_beside_others(void *seed)
         run_steps();
         leave_all();
     }
+    model_close();
     return NULL;
 }
 
