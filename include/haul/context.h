@@ -66,9 +66,10 @@ typedef struct haul_context_options {
      * or more without rules, sections and holes; the caller's thread included. At most
      * HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1 mean the caller's thread alone. Your counting
      * functions run on the caller's thread, with `any_thread` too. A discovery may begin anew
-     * twice, so one may be asked three times for a pointer. If 1,024 pointers need one, and more
-     * than one to 32 objects that are found so far, or if a plan that needs one has several roots,
-     * the caller's thread discovers alone. The others belong to the context, sleep between calls,
+     * twice, and once more for the path of an error, so one may be asked four times for a pointer.
+     * If 1,024 pointers need one, and more than one to 32 objects that are found so far, if they
+     * lie one behind the other, or if a plan that needs one has several roots, the caller's thread
+     * discovers alone. The others belong to the context, sleep between calls,
      * and call no function of yours but, if `any_thread` allows it, the allocator's. They block
      * signals, except those of their own faults in your memory. Each takes 68 KiB from the
      * allocator and a stack of 512 KiB. If the system gives fewer, the context works with fewer;

@@ -71,9 +71,10 @@ typedef struct haul_image_write_options {
      * order of allocation, not on the graph alone. What has been allocated and the root does not
      * reach is written too, and readers that do not trust the image refuse it, unless it is zeros:
      * HAUL_ERROR_FORMAT. (Released memory is zeros.) HAUL_ERROR_ARGUMENT: another source; an empty
-     * arena; the root lies elsewhere, or the arena has not noted its pointers.
-     * HAUL_ERROR_UNSUPPORTED: nurseries, pointers off the grid of words, or fields that travel one
-     * way. HAUL_ERROR_GRAPH, with the place: a pointer leads out of the arena. */
+     * arena; the root lies elsewhere or is several elements, or the arena has not noted its
+     * pointers. HAUL_ERROR_UNSUPPORTED: nurseries, pointers off the grid of words, or fields that
+     * travel one way. HAUL_ERROR_GRAPH, with the place: a pointer leads out of the arena, or plain
+     * bytes of a `checked` one hold such an address. */
     int as_it_lies;
     /* Not 0: the address at which the image can be mapped with its pointers as they are
      * (haul_image_map_shared). From there on each process that maps it needs as much free address
@@ -156,12 +157,12 @@ typedef struct haul_image_options {
     const haul_image_growth *growths;
     size_t growth_count;
     /* Not 0: the graph goes straight to `device_count` devices of the context; shipments[i] is its
-     * shipment to devices[i] (ship.h). It is read and checked once, into pinned memory of the first
-     * device, and crosses from there as it lies, in one copy; devices of one kind take it from the
-     * first one. Types that no arena takes (see .arena) are packed. The image is the host's copy: a
-     * root's device address is haul_device_pointer(shipments[i], root->address), and
-     * haul_update_host brings results back into it. Free the shipments before the image. After a
-     * failure they are NULL, no device holds anything, and *image is NULL, too.
+     * shipment to devices[i] (ship.h). It is read and checked once, and crosses as it lies, in one
+     * copy; devices of one kind take it from the first one. Types that no arena takes (see .arena)
+     * are packed. The image is the host's copy: a root's device address is
+     * haul_device_pointer(shipments[i], root->address), and haul_update_host brings results back
+     * into it. Free the shipments before the image. After a failure they are NULL, no device holds
+     * anything, and *image is NULL, too.
      * HAUL_ERROR_ARGUMENT: a list is NULL; a device is NULL, or of another context; `buffer` or
      * `arena`, too. Others as haul_ship_from. */
     haul_device *const *devices;

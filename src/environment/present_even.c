@@ -18,16 +18,18 @@ haul__even haul__present_find_even(const haul__covered *ranges, size_t count, in
         return even;
     here = ranges[1].begin - ranges->begin;
     there = ranges[1].device - ranges->device;
+    even.stride = by_device ? there : here;
+    if (even.stride >= HAUL__PRESENT_SPAN) /* before they are counted: the caller asks for each */
+        return even;
     while (i < count && ranges[i].begin - ranges[i - 1].begin == here &&
            ranges[i].device - ranges[i - 1].device == there && ranges[i].bytes == ranges->bytes)
         i++;
     even.begin = haul__present_begin_of(ranges, by_device);
     even.bytes = ranges->bytes;
-    even.stride = by_device ? there : here;
     even.delta = by_device ? 0 - delta : delta;
     even.step = by_device ? here - there : there - here;
     even.group = group;
-    even.count = i < FEW_EVEN || even.stride >= HAUL__PRESENT_SPAN ? 0 : i;
+    even.count = i < FEW_EVEN ? 0 : i;
     return even;
 }
 

@@ -28,6 +28,8 @@ static const char *unfit_root(const haul__contents *c, const haul_root *root)
     const haul__walk *walk = haul__type_walk(root->type);
     const size_t at = (uintptr_t)root->address - (uintptr_t)c->base;
     size_t i = 0, offset;
+    if (root->count != 1)
+        return "an arena with several root elements is not written as it lies";
     if (at >= c->bytes || walk->extent > c->bytes - at || walk->true_lower > c->bytes - at)
         return "the root does not lie in the arena";
     while (haul__next_pointer(walk, &i, &offset)) {

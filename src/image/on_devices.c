@@ -1,7 +1,8 @@
 /* Images that go straight to devices.
  *
- * The image is read and checked once, into an arena of the first device's pinned memory. There bits
- * tell its pointers, so it is shipped as it lies: one copy and one patch. Other devices of the same
+ * The image is read and checked once, into an arena. There bits tell its pointers, so it is shipped
+ * as it lies: one copy and one patch. (An arena of pinned memory cannot grow, and how large the
+ * graph is, the image says only when it is read.) Other devices of the same
  * kind take it from the first one, without the host. Types that no arena takes are read into new
  * memory, and packed for each device by one plan.
  */
@@ -30,7 +31,6 @@ haul_status haul__on_devices_begin(haul_context *context, const haul_image_optio
                                    size_t options_bytes, haul__on_devices *on)
 {
     haul_image_options how;
-    haul_arena_options pinned;
     const char *fault;
     haul_status status;
     size_t i;
@@ -52,10 +52,7 @@ haul_status haul__on_devices_begin(haul_context *context, const haul_image_optio
     haul__context_leave(context);
     if (status != HAUL_OK)
         return status;
-    memset(&pinned, 0, sizeof pinned);
-    pinned.device = on->devices[0];
-    pinned.pinned = 1;
-    return haul_arena_create(context, &pinned, &on->arena);
+    return haul_arena_create(context, NULL, &on->arena);
 }
 
 /* The first one has it; NULL: nobody does yet. */

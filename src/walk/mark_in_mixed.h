@@ -66,7 +66,7 @@ HAUL__INLINE int haul__mark_in_mixed(const uintptr_t *flat, uintptr_t first, uin
     const unsigned behind = shift + (unsigned)(bytes >> HAUL__WORD_SHIFT);
     haul__block *block = haul__block_in(entry);
     if ((entry & HAUL__FORM_MASK) != HAUL__MIXED || !block->base || bytes > HAUL__CELL_BYTES ||
-        bytes % HAUL__WORD != 0)
+        (bytes | first) % HAUL__WORD != 0)
         return HAUL__APART;
     if (behind <= 63)
         return haul__mark_in_cell(block, number, shift, behind, slots);

@@ -30,7 +30,8 @@ static HAUL__NOINLINE int mark_single_apart(haul__share *share, haul__sharer *ow
     const uintptr_t *flat = share->flat;
     uintptr_t block, last;
     int fresh;
-    if (first < HAUL__LOWEST || (first & share->aims->list.at[number].misaligned) != 0) {
+    if (first < HAUL__LOWEST ||
+        (first & (share->aims->list.at[number].misaligned | (HAUL__WORD - 1))) != 0) {
         haul__give_up(share, HAUL__WHY_BEGIN, number);
         return 0;
     }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "context/pulse.h"
 
+#define NEVER 1e300
 #define SOON 0.001        /* between two looks at the clock, about */
 #define LEFT_OUT_MOST 64u /* that are left out: the next ones may take longer */
 
@@ -28,6 +29,7 @@ void haul__news_open(haul__discovery *d)
 void haul__news_close(haul__discovery *d)
 {
     haul__told_last *told = &d->context->told;
+    told->next = NEVER; /* layout behind a walk that does not tell does not either */
     if (!d->news.is_wanted)
         return;
     told->objects = d->found->objects;

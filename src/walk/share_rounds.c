@@ -314,8 +314,12 @@ static haul_status settle_aside(haul__discovery *d, haul__share *share, haul__se
         haul__sharer *sharer = &share->sharer[i];
         while (sharer->aside) {
             haul__parcel *parcel = sharer->aside;
-            for (at = 0; at < parcel->count && status == HAUL_OK; at += words)
+            for (at = 0; at < parcel->count && status == HAUL_OK; at += words) {
+                status = haul__news(d);
+                if (status != HAUL_OK)
+                    break;
                 status = settle(d, share, parcel->entry[at], words > 1 ? parcel->entry[at + 1] : 0);
+            }
             parcel->count = 0;
             if (!parcel->next)
                 break;

@@ -52,7 +52,7 @@ typedef struct way {
 
 enum { WAYS = 8 };
 static const way ways[WAYS] = {
-    { "whole", 0, ALL_DATA, ALL_DATA, 0, 0, { { NULL } }, 0 },
+    { "whole", 0, ALL_DATA, ALL_DATA, 0, 0, { { .path = NULL } }, 0 },
     { "shallow, of the embedded type",
       1 << B,
       ALL_DATA,

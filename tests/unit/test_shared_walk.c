@@ -37,7 +37,7 @@ typedef struct kind {
 } kind;
 
 /* Pointer `edge` of a node of kind k leads to any node of the kind kind_behind(k, edge), or is
- * NULL. */
+ * NULL; not in a first node, since a net of one node is not shared. */
 typedef struct net {
     kind kinds[KINDS];
     size_t kind_count, count; /* nodes of each kind */
@@ -110,7 +110,7 @@ static void net_make(net *n, random_source *random)
         for (i = 0; i < n->count; i++)
             for (edge = 0; edge < n->kinds[k].edges; edge++)
                 lead(node(n, k, i), edge,
-                     random_below(random, 8)
+                     i == 0 || random_below(random, 8)
                          ? node(n, kind_behind(n, k, edge), random_below(random, n->count))
                          : NULL);
 }

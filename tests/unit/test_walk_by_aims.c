@@ -86,6 +86,57 @@ static void free_types(void)
     haul_type_free(&point_type);
 }
 
+/* ---- Plain structs between words. */
+
+typedef struct leaning {
+    struct leaning *next, *other;
+    char *name;
+    point *a, *b;
+} leaning;
+
+/* Their places within 128 bytes, behind the struct: b begins 4 bytes off each third time. */
+enum { NAME_AT = 48, A_AT = 64, B_AT = 88, PLACE = 128, PLACES = 4 * RECORDS };
+
+TEST(walk_by_aims, plain_structs_that_begin_between_words_come_whole)
+{
+    static haul_type *leaning_type;
+    static const haul_field fields[] = {
+        HAUL_OBJECT(leaning, next, &leaning_type),
+        HAUL_OBJECT(leaning, other, &leaning_type),
+        HAUL_STRING(leaning, name),
+        HAUL_OBJECT(leaning, a, &point_type),
+        HAUL_OBJECT(leaning, b, &point_type),
+    };
+    char *at = outcome_pages((size_t)PLACES * PLACE);
+    outcome alone;
+    haul_root root;
+    size_t i;
+    point_type =
+        type_new(&(const haul_struct){ .name = "point", .bytes = sizeof(point), .alignment = 4 });
+    leaning_type = TYPE_NEW(leaning, fields);
+    CHECK_STATUS(haul_type_commit(leaning_type), HAUL_OK);
+    memset(at, 0, (size_t)PLACES * PLACE);
+    for (i = 0; i < PLACES; i++) {
+        leaning *l = (leaning *)(void *)(at + i * PLACE);
+        l->next = 2 * i + 1 < PLACES ? (leaning *)(void *)(at + (2 * i + 1) * PLACE) : NULL;
+        l->other = 2 * i + 2 < PLACES ? (leaning *)(void *)(at + (2 * i + 2) * PLACE) : NULL;
+        l->name = strcpy((char *)l + NAME_AT, "so");
+        l->a = (point *)(void *)((char *)l + A_AT);
+        l->b = (point *)(void *)((char *)l + B_AT + (i % 3 ? 0 : 4));
+        l->a->w = l->b->w = (float)(i + 1); /* the last bytes */
+    }
+    root.address = at;
+    root.type = leaning_type;
+    root.count = 1;
+    outcomes_agree(&root, NULL, 0, &alone);
+    CHECK_STATUS(alone.status, HAUL_OK);
+    CHECK_EQ(alone.info.objects, 4 * (size_t)PLACES);
+    outcome_free(&alone);
+    haul_type_free(&leaning_type);
+    haul_type_free(&point_type);
+    free(at);
+}
+
 /* ---- A heap of blocks, freed at once. */
 
 typedef struct heap {
