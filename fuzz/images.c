@@ -45,6 +45,8 @@ int image_is_alike(const haul_error *a, const haul_error *b)
 
 /* ---- Changes. */
 
+enum { ARENA_LEAST = 32 }; /* bytes, for a damage */
+
 /* Can image_split take it apart, and a damage find its place? */
 static int is_whole(const image_bytes *image)
 {
@@ -55,7 +57,7 @@ static int is_whole(const image_bytes *image)
         if (s[i].kind == 0 || s[i].kind >= HAUL__SECTION_KINDS || s[i].offset > image->count ||
             s[i].bytes > image->count - s[i].offset)
             return 0;
-        if (s[i].bytes >= (s[i].kind == HAUL__SECTION_ARENA ? 32 : 8))
+        if (s[i].bytes >= (s[i].kind == HAUL__SECTION_ARENA ? ARENA_LEAST : 8))
             seen |= 1u << s[i].kind;
     }
     return (seen | 1u << HAUL__SECTION_WORDS | 1u) == (1u << HAUL__SECTION_KINDS) - 1;
@@ -242,8 +244,8 @@ static void damage(image_bytes *image, haul_context *context, choices *c)
     if (chance(c, 1, 16))
         change_text(&parts.part[HAUL__SECTION_TYPES], c);
     else
-        while (count-- > 0)
-            image_damage(&parts, c);
+        while (count-- > 0 && parts.part[HAUL__SECTION_ARENA].count >= ARENA_LEAST)
+            image_damage(&parts, c); /* a frame may hold less than its own bytes */
     if (haul__can_compress() && !parts.head.arena_bytes && chance(c, 1, 8))
         compress(&parts, context, c);
     image_join(&parts, image);
