@@ -23,8 +23,7 @@ typedef struct haul__listener {
     void *user;
 } haul__listener;
 
-/* Of a graph that is discovered or laid out: what is found, and the time of the next call of
- * `discovery`. */
+/* The numbers that `discovery` heard last, and when its next call is due. */
 typedef struct haul__told_last {
     uint64_t objects, bytes;
     double next;

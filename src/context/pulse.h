@@ -8,7 +8,8 @@
 
 #define HAUL__PULSE_SECONDS 0.05 /* between two calls; what a look may come late is added */
 
-/* Tells what is found, if it is time to. HAUL_ERROR_CANCELLED, with a record. */
+/* Calls `discovery` with the last numbers, if a call is due. HAUL_ERROR_CANCELLED, with a record:
+ * the program has ended the call. */
 haul_status haul__pulse(haul_context *context);
 
 #define HAUL__PULSE_NS ((size_t)1 << 22) /* between two looks at the clock */

@@ -216,7 +216,7 @@ static HAUL__NOINLINE haul__meeting meet(haul_environment *e, uintptr_t address,
     return note_stop(e, address, bytes, &found) ? HAUL__WHOLE : HAUL__NOT_NOTED;
 }
 
-/* Most stops are told by a row. This way calls nothing. */
+/* A row tells most stops, without a call. */
 haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
 {
     haul_environment *e = user;

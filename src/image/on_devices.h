@@ -11,7 +11,7 @@ typedef struct haul__on_devices {
     haul_device *const *devices;
     size_t count;
     haul_shipment **shipments;
-    haul_arena *arena; /* to read the graph into: pinned memory of the first device */
+    haul_arena *arena; /* to read the graph into */
 } haul__on_devices;
 
 /* Both stand outside of any call: they are calls on the context, one after another. */

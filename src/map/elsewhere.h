@@ -17,7 +17,7 @@ typedef enum haul__meeting {
  * ranges with copies have equal bytes at equal distances. */
 typedef struct haul__surroundings {
     uintptr_t begin;
-    size_t bytes;         /* 0: nothing is told */
+    size_t bytes;         /* 0: nothing is known */
     int32_t first;        /* where the first range begins, from `begin` */
     uint32_t count, each; /* ranges, and the bytes of one */
     uint32_t stride;      /* from one to the next; less than 4096 */

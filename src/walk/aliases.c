@@ -23,9 +23,9 @@ haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
 }
 
 /* An alias may be one past the end of a range. That address can begin a granule that has no place
- * in the copy, so an alias with tags must lead to a marked byte. The byte at the address counts
- * before the one that it is behind, wherever both are: it must be held. A walk that goes on beyond
- * copies may not have reached the owner: then a copy is enough. */
+ * in the copy, so an alias with tags must lead to a marked byte. The object at the address
+ * comes before the one that ends there, because an enter must hold it. A walk that visits copies,
+ * too, may not have reached the owner: then a copy is enough. */
 static haul_status find_target(haul__discovery *d, const haul__alias *alias, int *is_there)
 {
     const uintptr_t last = alias->has_tags ? alias->value : alias->value - 1;

@@ -15,7 +15,7 @@
  * target; *bytes 0: it leads nowhere. HAUL_ERROR_GRAPH: one thread must do the whole walk. */
 haul_status haul__ask_count(haul__discovery *d, haul__share *share, uint64_t *entry,
                             uint64_t *bytes);
-/* Are so many counts asked for, of so many objects, that one thread is faster? */
+/* 1: `asked` counts of functions are so many for `objects` objects that one thread is faster. */
 HAUL__INLINE int haul__are_many_asked(size_t asked, size_t objects)
 {
 #ifdef HAUL_STRESS_THREADS

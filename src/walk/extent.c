@@ -189,7 +189,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__pointer *p,
         limit = haul__known_bytes(d, value, limit, HAUL__LIVE);
     while (done < limit) {
         size_t piece = limit - done, found;
-        if (d->within) { /* by pages, as strings are short and what is known may be long */
+        if (d->within) { /* page by page: strings are short, known memory may be long */
             const size_t most = piece < HAUL__PAGE_BYTES ? piece : HAUL__PAGE_BYTES;
             piece = haul__known_bytes(d, value + done, most, HAUL__LIVE);
             if (piece < most)

@@ -47,8 +47,8 @@ typedef struct haul__district {
     haul__parcel *parcels; /* atomic: pointers whose targets lie here */
     unsigned is_taken;     /* atomic: a thread marks here */
     int has_visits;        /* atomic */
-    /* of the thread that has taken it, by kind: what is marked and waits to be visited. The first
-     * parcel has room; the others are full. */
+    /* Marked pointers that wait to be visited, by kind. They belong to the thread that has taken
+     * the district. The first parcel has room; the others are full. */
     haul__parcel *open[HAUL__KINDS];
     unsigned char apart[HAUL__LINE]; /* from the next one */
 } haul__district;

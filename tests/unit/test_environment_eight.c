@@ -5,55 +5,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "environment_graphs.h"
-
-#define THERE(at) haul_environment_device_pointer(env, (at))
-
-static haul_type *policy_of(const haul_type *type, const haul_policy_row *rows, size_t count)
-{
-    haul_type *policy;
-    CHECK_STATUS(haul_policy_create(type, "p", rows, count, &policy), HAUL_OK);
-    return policy;
-}
-
-static void put(void *root, const haul_type *type, size_t count)
-{
-    CHECK_STATUS(haul_environment_enter(env, root, type, count, NULL, NULL), HAUL_OK);
-}
-
-static void bring_and_leave(void *root)
-{
-    const haul_exit_options back = { .copyout = 1 };
-    CHECK_STATUS(haul_environment_exit(env, root, &back, NULL), HAUL_OK);
-}
+#include "environment_ten.h"
 
 static haul_host_counters counted(void)
 {
     haul_host_counters now;
     CHECK_STATUS(haul_host_get_counters(device, &now), HAUL_OK);
     return now;
-}
-
-enum { TEN = 10 };
-
-typedef struct ten {
-    int64_t v[TEN];
-} ten;
-
-static const haul_field ten_fields[] = { HAUL_RAW(ten, v) };
-static haul_type *ten_type;
-
-static void start_ten(void)
-{
-    start();
-    ten_type = TYPE_NEW(ten, ten_fields);
-    CHECK_STATUS(haul_type_commit(ten_type), HAUL_OK);
-}
-
-static void finish_ten(void)
-{
-    haul_type_free(&ten_type);
-    finish();
 }
 
 /* ---- 3. x is present and was not sent. Two pointers to it have five actions, in any order; the

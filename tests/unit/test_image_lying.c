@@ -286,6 +286,20 @@ TEST(image_lying, an_image_in_an_arena_grows_and_is_written_as_it_lies)
     context_close(context);
 }
 
+TEST(image_lying, several_root_elements_are_refused)
+{
+    haul_context *context = context_open(0);
+    haul_arena *arena = arena_open(context);
+    haul_source source = haul_from_arena_root(arena, fields_make(arena, 3, 0), field_type);
+    image_bytes image = { NULL, 0, 0 };
+    source.root.count = 1000; /* more than the arena has */
+    CHECK_STATUS(write_to(context, source, &as_it_lies, &image), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "several root elements");
+    bytes_free(&image);
+    haul_arena_free(&arena);
+    context_close(context);
+}
+
 TEST(image_lying, compressed_and_with_an_address)
 {
     haul_context *context = context_open(0);
