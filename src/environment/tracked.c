@@ -20,6 +20,16 @@ static haul__tracked_pages pages_in(const haul__covered *range, size_t page)
     return pages;
 }
 
+/* The system is not asked for a range any more. */
+static void forget(haul_environment *e, haul__tracked_pages *pages)
+{
+    if (pages->begin == pages->end)
+        return;
+    haul__written_forget(&e->written, pages->begin, pages->end);
+    pages->begin = pages->end;
+    e->tracked_ranges--;
+}
+
 int haul__track(haul_environment *e, const haul__sent_group *group, haul__tracked *tracked)
 {
     const size_t page = e->written.page_bytes;
@@ -61,9 +71,7 @@ void haul__untrack(haul_environment *e, haul__tracked *tracked)
 {
     size_t i;
     for (i = 0; i < tracked->list.count; i++)
-        if (tracked->list.at[i].begin < tracked->list.at[i].end)
-            haul__written_forget(&e->written, tracked->list.at[i].begin, tracked->list.at[i].end);
-    e->tracked_ranges -= tracked->list.count;
+        forget(e, &tracked->list.at[i]);
     HAUL__LIST_RELEASE(&e->context->allocator, &tracked->list);
     haul__release(&e->context->allocator, tracked->bits, tracked->words * sizeof *tracked->bits);
     memset(tracked, 0, sizeof *tracked);
@@ -72,13 +80,9 @@ void haul__untrack(haul_environment *e, haul__tracked *tracked)
 void haul__track_no_more(haul_environment *e, haul__tracked *tracked, const haul__sent_group *part)
 {
     size_t i;
-    for (i = 0; i < tracked->list.count; i++) {
-        haul__tracked_pages *pages = &tracked->list.at[i];
-        if (pages->begin == pages->end || !haul__covered_at(part, pages->begin))
-            continue;
-        haul__written_forget(&e->written, pages->begin, pages->end);
-        pages->begin = pages->end;
-    }
+    for (i = 0; i < tracked->list.count; i++)
+        if (haul__covered_at(part, tracked->list.at[i].begin))
+            forget(e, &tracked->list.at[i]);
 }
 
 /* One thread asks: sharing the ranges among threads did not pay (tests/bench/README.md). The others
@@ -93,11 +97,9 @@ void haul__find_written(haul_environment *e, haul__tracked *tracked)
     memset(tracked->bits, tracked->is_fresh ? 0xff : 0, tracked->words * sizeof *tracked->bits);
     for (i = 0; i < tracked->list.count && !tracked->is_fresh; i++) {
         haul__tracked_pages *pages = &tracked->list.at[i];
-        if (pages->begin < pages->end && !haul__written_take(&e->written, pages->begin, pages->end,
-                                                             tracked->bits, pages->first)) {
-            haul__written_forget(&e->written, pages->begin, pages->end);
-            pages->begin = pages->end;
-        }
+        if (pages->begin < pages->end &&
+            !haul__written_take(&e->written, pages->begin, pages->end, tracked->bits, pages->first))
+            forget(e, pages);
     }
     tracked->is_fresh = 0;
 }

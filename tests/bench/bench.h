@@ -175,7 +175,7 @@ void measure_images(int runs, double scale);
 void measure_discovery(int runs, double scale);
 void measure_replan(int runs, double scale);
 
-/* environments.c: the workload "environment" */
+/* environments.c: the workload "environment", on the host device */
 void measure_environments(int runs, double scale);
 
 /* arena.c: the workload "allocate_64" */

@@ -22,6 +22,8 @@ cudart=$(sed -n 's/^CUDA_cudart_static_LIBRARY:FILEPATH=//p' "$build/CMakeCache.
 [ -z "$cudart" ] || [ ! -f "$cudart" ] || libraries+=("$cudart" -lpthread -ldl -lrt)
 warnings=(-O1 -Wall -Wextra -Werror -I"$source/include")
 
+# shellcheck source=/dev/null
+. "$here/figures.sh"
 lulesh=("$source"/tests/acceptance/{lulesh,accept,heap}.c)
 offload=(clang -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu)
 run_times=$(dirname "$(clang -print-file-name=libomptarget.so 2>/dev/null)")
@@ -34,6 +36,17 @@ with_clang() { # PROGRAM [ARGUMENT...]
 dies_untold() {
     (with_clang resident untold) 2>/dev/null
     [ $? -ge 128 ]
+}
+
+# measures COMMAND...: a figure of each section, and of the run time's beside it.
+measures() {
+    local csv phase
+    csv=$("$@" host 1 1 1000 2>/dev/null) || return 1
+    for phase in look_up,run_time_random_ns enter_and_exit,run_time_block_ns \
+        half_present,run_time_blocks_us member,run_time_to_us_each object,run_time_from_us \
+        sync,times_refresh callers,run_time_enter_and_exit_ns association,haul_times_own; do
+        grep -q "^environment,$phase," <<<"$csv" || return 1
+    done
 }
 
 does_not_pass_on_the_host() {
@@ -55,9 +68,12 @@ if [ -f "$run_times/libomptarget.so" ]; then
             "${libraries[@]}" -o "$scratch/$example"
         try "its region runs there" with_clang "$example"
     done
-    try "costs.c compiles for a device" "${offload[@]}" "${warnings[@]}" "$here/costs.c" \
-        "${libraries[@]}" -o "$scratch/costs"
+    try "costs.c compiles for a device" "${offload[@]}" "${warnings[@]}" \
+        "$here"/{costs,associations}.c "${libraries[@]}" -o "$scratch/costs"
     try "it measures associations" with_clang costs host 1000
+    try "figures.c compiles for a device" "${offload[@]}" "${warnings[@]}" "${figures[@]}" \
+        "${libraries[@]}" -o "$scratch/figures"
+    try "it measures environments beside the run time" measures with_clang figures
 elif [ "${3:-}" = offload ] && command -v clang >/dev/null; then
     try "clang has an offload run time here (Debian: libomp-dev)" false
 else
@@ -74,6 +90,16 @@ try "haul/openacc.h compiles as C++" g++ -fopenacc -foffload=disable "${warnings
 try "acc.c compiles with gcc" gcc -fopenacc -foffload=disable "${warnings[@]}" \
     "$here/acc.c" "${libraries[@]}" -o "$scratch/acc"
 try "OpenACC without a device is refused; a played one finds what is mapped" "$scratch/acc"
+
+try "figures.c compiles with gcc" gcc -fopenmp -foffload=disable -DFIGURES_OPENACC \
+    "${warnings[@]}" "${figures[@]}" "${libraries[@]}" -o "$scratch/figures-gcc"
+
+# Without a GPU it says so; on the host device it leaves out the run time, and says that, too.
+says_what_is_missing() {
+    "$scratch/figures-gcc" gpu
+    [ $? -eq 77 ] && "$scratch/figures-gcc" host 1 1 2>/dev/null | grep '^# SKIPPED'
+}
+try "figures.c says what is missing" says_what_is_missing
 
 # skips MODEL EXAMPLE: an example says that it has no device.
 skips() {

@@ -3,6 +3,7 @@
 #
 #   tests/openmp/gpu.sh make BUILD-FOLDER FOLDER   programs, and gcc's run time beside them
 #   tests/openmp/gpu.sh run FOLDER                 on the machine with the GPU
+#   tests/openmp/gpu.sh figures FOLDER CSV         there, too: figures of environments (figures.c)
 #
 # The first needs a build of Haul with the CUDA device and gcc with offload to nvptx (Debian:
 # gcc-12-offload-nvptx, libgomp-plugin-nvptx1); the second needs neither. The machine's code is that
@@ -11,9 +12,9 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 
-compile() { # MODEL NAME SOURCE
+compile() { # MODEL NAME SOURCE-OR-OPTION...
     gcc "-f$1" -no-pie -foffload=nvptx-none -foffload-options=nvptx-none=-misa=sm_80 -O2 \
-        -I"$source/include" "$3" "${libraries[@]}" -o "$folder/$2" || exit 1
+        -I"$source/include" "${@:3}" "${libraries[@]}" -o "$folder/$2" || exit 1
 }
 
 make_all() { # BUILD-FOLDER FOLDER
@@ -22,9 +23,12 @@ make_all() { # BUILD-FOLDER FOLDER
     cudart=$(sed -n 's/^CUDA_cudart_static_LIBRARY:FILEPATH=//p' "$build/CMakeCache.txt")
     [ -f "$cudart" ] || { echo "$build has no CUDA device" && exit 1; }
     libraries=("$build/libhaul.a" "$cudart" -lpthread -ldl -lrt -lm)
-    for name in resident costs; do
-        compile openmp "$name" "$here/$name.c"
-    done
+    compile openmp resident "$here/resident.c"
+    compile openmp costs "$here"/{costs,associations}.c
+    # shellcheck source=/dev/null
+    . "$here/figures.sh"
+    compile openmp figures -DFIGURES_OPENACC -DFIGURES_CUDA -I"$(dirname "$cudart")/../include" \
+        "${figures[@]}"
     compile openacc acc "$here/acc.c"
     for example in list tree; do
         compile openmp "$example-openmp" "$source/examples/${example}_with_pragmas.c"
@@ -51,13 +55,19 @@ run_all() { # FOLDER
         try "$name runs on the GPU" "$folder/$name"
     done
     try "associations are measured" "$folder/costs" gpu 100000
+    try "environments are measured beside the run time" "$folder/figures" gpu 1 10 10000
     cat "$scratch/log"
     echo "$passed passed, $failed failed"
     [ "$failed" -eq 0 ]
 }
 
+measure() { # FOLDER CSV
+    LD_LIBRARY_PATH=$1${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$1/figures" gpu >"$2"
+}
+
 case ${1:-} in
 make) make_all "$2" "$3" ;;
 run) run_all "$2" ;;
-*) sed -n '2,6s/^# \{0,1\}//p' "$0" && exit 2 ;;
+figures) measure "$2" "$3" ;;
+*) sed -n '2,7s/^# \{0,1\}//p' "$0" && exit 2 ;;
 esac

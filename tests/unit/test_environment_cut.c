@@ -2,6 +2,7 @@
  */
 #include <stdlib.h>
 
+#include "environment/environment.h"
 #include "environment_graphs.h"
 
 #define P (host.parts)
@@ -377,13 +378,16 @@ TEST(environment_cut, a_tracked_sync_knows_that_large_arrays_have_left)
         CHECK_STATUS(haul_environment_enter(env, &h, holder_type, 1, NULL, NULL), HAUL_OK);
         enter(&P[5]);
         CHECK_STATUS(haul_environment_sync(env, NULL), HAUL_OK);
+        CHECK_EQ(env->tracked_ranges, 1);
         CHECK_STATUS(haul_environment_exit(env, &h, NULL, NULL), HAUL_OK);
+        CHECK_EQ(env->tracked_ranges, 0);
         memset(h.large, 1, h.count);
         P[3].value = 8;
         CHECK_STATUS(haul_environment_sync(env, NULL), HAUL_OK);
         CHECK_EQ(seen(&P[3]).seen.value, 8);
         CHECK_STATUS(haul_environment_sync(env, NULL), HAUL_OK);
         leave(&P[5]);
+        CHECK_EQ(env->tracked_ranges, 0);
     }
     free(h.large);
     haul_type_free(&holder_type);

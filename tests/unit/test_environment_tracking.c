@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "environment/environment.h"
 #include "environment_graphs.h"
 
 enum { PAGE = 4096, BYTES = 5 << 18, SMALL = 5000, LEAD = 1000, MAPPED = BYTES + 4 * PAGE };
@@ -173,6 +174,20 @@ TEST(environment_tracking, memory_that_is_mapped_anew_or_given_back_is_read)
     sync_sends(9 * PAGE);
     f->large[66 * PAGE] = 5;
     sync_sends(PAGE);
+    finish_tracking();
+}
+
+/* An environment watches so many ranges, and no more. One of which the system tells no more gives
+ * its place to another. */
+TEST(environment_tracking, a_range_that_is_watched_no_more_does_not_count)
+{
+    start_tracking();
+    CHECK_EQ(env->tracked_ranges, is_told);
+    map_bytes(memory + 64 * PAGE, 8 * PAGE, MAP_PRIVATE | MAP_FIXED);
+    sync_sends(9 * PAGE);
+    CHECK_EQ(env->tracked_ranges, 0);
+    CHECK_STATUS(haul_environment_exit(env, f, NULL, NULL), HAUL_OK);
+    CHECK_EQ(env->tracked_ranges, 0);
     finish_tracking();
 }
 
