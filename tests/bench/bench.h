@@ -3,7 +3,8 @@
  * sizes.c, mixed.c, ordered.c, images.c, discovery.c and arena.c time nodes of many sizes, mixed
  * heaps, ordered plans, images, discovery beside walks by hand, and allocation; report.c and
  * table.c print.
- * haul_bench_gpu shares support.c, hash_packer.c and report.c; haul_bench_places support.c. */
+ * haul_bench_gpu shares support.c, hash_packer.c, report.c, and the graphs and walks of discovery;
+ * haul_bench_serializers images.c; haul_bench_places support.c. */
 #ifndef BENCH_H
 #define BENCH_H
 

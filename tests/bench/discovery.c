@@ -3,38 +3,7 @@
  */
 #include <string.h>
 
-#include "base/pool.h"
 #include "discovery.h"
-
-enum { WALKERS = HAUL__POOL_CHUNKS };
-
-typedef struct walkers {
-    discovered *it;
-    const void **queue; /* room for `most` addresses for each chunk; pages are touched as needed */
-    size_t count[WALKERS];
-} walkers;
-
-static void walk_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
-{
-    walkers *all = user;
-    (void)scratch;
-    all->count[number] = all->it->walk(all->it, first, end, all->queue + number * all->it->most);
-}
-
-/* By the caller alone if `pool` is NULL. Milliseconds. */
-static double time_walk(walkers *all, haul__pool *pool, size_t objects)
-{
-    const size_t grain = pool ? all->it->starts / WALKERS + 1 : all->it->starts;
-    double started = bench_milliseconds(), spent;
-    size_t count = all->it->above, chunks, i;
-    chunks = haul__pool_run(pool, SIZE_MAX, 0, all->it->starts, grain, walk_chunk, all);
-    spent = bench_milliseconds() - started;
-    for (i = 0; i < chunks; i++)
-        count += all->count[i];
-    if (count != objects)
-        bench_die("discovery has not found as many objects as the walk", NULL);
-    return spent;
-}
 
 static haul_plan_info discover(const discovered *it, haul_context *context)
 {
@@ -53,17 +22,17 @@ static haul_plan_info discover(const discovered *it, haul_context *context)
 
 /* A walk that is not timed goes before discovery by one thread, so that this, as the walk that
  * comes behind it, finds as much of the graph in the caches as fits. */
-static void one_round(walkers *all, haul_context *alone, haul_context *together, haul__pool *pool)
+static void one_round(by_hand *all, haul_context *alone, haul_context *together, haul__pool *pool)
 {
     const char *name = all->it->name;
     const haul_plan_info shared = discover(all->it, together);
     const double walked_by_all =
-        pool && all->it->starts > 1 ? time_walk(all, pool, shared.objects) : 0;
+        pool && all->it->starts > 1 ? by_hand_walk(all, pool, shared.objects) : 0;
     haul_plan_info numbers;
     double walked;
-    time_walk(all, NULL, shared.objects);
+    by_hand_walk(all, NULL, shared.objects);
     numbers = discover(all->it, alone);
-    walked = time_walk(all, NULL, numbers.objects);
+    walked = by_hand_walk(all, NULL, numbers.objects);
     if (numbers.objects != shared.objects)
         bench_die("threads have not found as many objects as one thread", NULL);
     report_value(name, "discover", 1e3 * numbers.discover_seconds);
@@ -86,27 +55,23 @@ static haul_context *context_of(unsigned threads)
 
 void measure_discovery(int runs, double scale)
 {
-    const haul_allocator allocator = haul__allocator_or_default(NULL);
     const unsigned processors = haul__processors();
-    haul__pool *pool = processors > 1 ? haul__pool_new(&allocator, processors - 1, 0) : NULL;
+    haul__pool *pool = by_hand_pool();
     int i, run;
     report_begin("discovery");
     for (i = 0; i < DISCOVERED; i++) {
         haul_context *alone, *together;
         discovered it;
-        walkers all;
-        size_t room;
+        by_hand all;
         discovered_make(&it, i, scale);
-        room = WALKERS * it.most * sizeof *all.queue;
-        all.it = &it;
-        all.queue = bench_map_untouched(room);
+        by_hand_open(&all, &it);
         alone = context_of(1);
         together = context_of(processors);
         for (run = 0; run < runs; run++)
             one_round(&all, alone, together, pool);
         haul_context_free(&alone);
         haul_context_free(&together);
-        bench_unmap(all.queue, room);
+        by_hand_close(&all);
         discovered_free(&it);
         bench_forget_blocks();
     }

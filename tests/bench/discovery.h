@@ -2,48 +2,9 @@
 #ifndef BENCH_DISCOVERY_H
 #define BENCH_DISCOVERY_H
 
+#include "base/pool.h"
 #include "bench.h"
-
-/* A chained hash table. */
-typedef struct chain_entry {
-    struct chain_entry *next;
-    char *key;
-    void *opaque; /* data, for Haul */
-    uint64_t hash, value[2];
-} chain_entry;
-
-typedef struct chain_table {
-    chain_entry **bucket;
-    size_t bucket_count;
-} chain_table;
-
-typedef struct particle {
-    float position[3], mass;
-} particle;
-
-typedef struct octree_node {
-    struct octree_node *child[8], *parent;
-    particle *particles; /* of a leaf */
-    int32_t particle_count;
-    float half_width;
-} octree_node;
-
-struct mesh_edge;
-typedef struct mesh_vertex {
-    double position[3];
-    struct mesh_edge **edge;
-    int32_t edge_count;
-} mesh_vertex;
-
-typedef struct mesh_edge {
-    mesh_vertex *end[2];
-    double length;
-} mesh_edge;
-
-typedef struct mesh {
-    mesh_vertex **vertex;
-    size_t vertex_count;
-} mesh;
+#include "discovery_shapes.h"
 
 typedef struct discovered discovered;
 
@@ -70,12 +31,32 @@ struct discovered {
 };
 
 enum { DISCOVERED = 9 };
-/* discovery_graphs.c: the i-th graph */
+/* discovery_graphs.c: the i-th graph; a hash table, an octree and a mesh of such a size */
 void discovered_make(discovered *made, int i, double scale);
+void discovered_make_table(discovered *made, size_t entries);
+void discovered_make_octree(discovered *made, size_t nodes);
+void discovered_make_mesh(discovered *made, size_t vertices);
+/* The number of an octree's nodes that stand before the first one with particles, breadth first. */
+size_t discovered_octree_leaf(size_t nodes);
 void discovered_free(discovered *it);
 
 /* discovery_walks.c */
 discovered_walk walk_list, walk_tree, walk_graph, walk_strings, walk_records, walk_chains,
     walk_octree, walk_mesh;
+
+/* by_hand.c: such a walk by one thread, and by those of a pool */
+enum { WALKERS = HAUL__POOL_CHUNKS };
+typedef struct by_hand {
+    discovered *it;
+    const void **queue; /* room for `most` addresses for each chunk; pages are touched as needed */
+    size_t count[WALKERS];
+} by_hand;
+void by_hand_open(by_hand *all, discovered *it);
+void by_hand_close(by_hand *all);
+/* By the caller alone if `pool` is NULL. Milliseconds. Ends the program unless it has met so many
+ * objects. */
+double by_hand_walk(by_hand *all, haul__pool *pool, size_t objects);
+/* As many threads as there are processors, the caller among them; NULL: it is alone. */
+haul__pool *by_hand_pool(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include "discovery.h"
 #include "support/types.h"
 
-enum { KEY_LEAST = 6, KEY_MOST = 38, PARTICLES_MOST = 16, SUBTREES = 1024 };
+enum { PARTICLES_MOST = 16, SUBTREES = 1024 };
 
 /* -------------------------------------------------------------------------------------------------
  * Support
@@ -124,10 +124,10 @@ static void add_entry(discovered *made, chain_table *table, bench_random *random
     chain_entry *entry = allocate(made, sizeof *entry), **bucket;
     const size_t length = KEY_LEAST + bench_below(random, KEY_MOST - KEY_LEAST + 1);
     entry->key = allocate(made, length + 1);
-    memset(entry->key, 'a' + (int)(length % 26), length);
-    entry->hash = bench_next(random);
+    memset(entry->key, KEY_LETTER(length), length);
+    entry->data[0] = bench_next(random);
     entry->opaque = entry;
-    bucket = &table->bucket[entry->hash % table->bucket_count];
+    bucket = &table->bucket[entry->data[0] % table->bucket_count];
     entry->next = *bucket;
     *bucket = entry;
 }
@@ -180,13 +180,17 @@ static void link_octree(octree_node **order, size_t count)
         }
 }
 
-static void make_octree(discovered *made, double scale)
+size_t discovered_octree_leaf(size_t nodes)
+{
+    return (nodes - 1) / 8 + 1;
+}
+
+static void make_octree_of(discovered *made, size_t count)
 {
     const haul_field fields[] = { HAUL_EACH(octree_node, child, .target = &made->type),
                                   HAUL_OBJECT(octree_node, parent, &made->type),
                                   HAUL_ARRAY(octree_node, particles,
                                              HAUL_COUNT(octree_node, particle_count)) };
-    const size_t count = (size_t)(3e5 * scale) + 10, leaves = (count - 1) / 8 + 1;
     octree_node **order = bench_allocate(count * sizeof *order);
     bench_random random = { 6 };
     size_t i;
@@ -195,7 +199,7 @@ static void make_octree(discovered *made, double scale)
         order[i] = allocate(made, sizeof *order[i]);
     shuffle((void **)order, count);
     link_octree(order, count);
-    for (i = leaves; i < count; i++) {
+    for (i = discovered_octree_leaf(count); i < count; i++) {
         const size_t particles = bench_below(&random, PARTICLES_MOST) + 1;
         order[i]->particles = allocate(made, particles * sizeof(particle));
         order[i]->particle_count = (int32_t)particles;
@@ -205,6 +209,11 @@ static void make_octree(discovered *made, double scale)
     made->walk = walk_octree;
     cut_tree(made, (void *const *)order, count, 8);
     free(order);
+}
+
+static void make_octree(discovered *made, double scale)
+{
+    make_octree_of(made, (size_t)(3e5 * scale) + 10);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -232,14 +241,14 @@ static void link_edges(discovered *made, mesh_vertex **vertex, size_t count, mes
                 edge[i]->end[end]->edge[edge[i]->end[end]->edge_count++] = edge[i];
 }
 
-static void make_edges(discovered *made, double scale)
+static void make_mesh(discovered *made, size_t count)
 {
     const haul_field edge_fields[] = { HAUL_EACH(mesh_edge, end, .target = &made->others[1]) };
     const haul_field vertex_fields[] = { HAUL_POINTERS(mesh_vertex, edge, &made->others[0],
                                                        HAUL_COUNT(mesh_vertex, edge_count)) };
     const haul_field mesh_fields[] = { HAUL_POINTERS(mesh, vertex, &made->others[1],
                                                      HAUL_COUNT(mesh, vertex_count)) };
-    const size_t count = (size_t)(1e6 * scale) + 4, edges = count + count / 2;
+    const size_t edges = count + count / 2;
     mesh_edge **edge = bench_allocate(edges * sizeof *edge);
     mesh *root;
     size_t i;
@@ -264,6 +273,11 @@ static void make_edges(discovered *made, double scale)
     made->walk = walk_mesh;
 }
 
+static void make_edges(discovered *made, double scale)
+{
+    make_mesh(made, (size_t)(1e6 * scale) + 4);
+}
+
 /* -------------------------------------------------------------------------------------------------
  * All of them
  */
@@ -276,14 +290,45 @@ static const struct {
                         { "table_1000000", make_table }, { "octree", make_octree },
                         { "edges", make_edges } };
 
-void discovered_make(discovered *made, int i, double scale)
+static void begin(discovered *made, const char *name)
 {
     memset(made, 0, sizeof *made);
-    made->name = maker[i].name;
+    made->name = name;
     made->root_count = 1;
-    maker[i].make(made, scale);
+}
+
+static void commit(const discovered *made)
+{
     if (haul_type_commit(made->type) != HAUL_OK)
         bench_die(made->name, type_error());
+}
+
+void discovered_make(discovered *made, int i, double scale)
+{
+    begin(made, maker[i].name);
+    maker[i].make(made, scale);
+    commit(made);
+}
+
+void discovered_make_table(discovered *made, size_t entries)
+{
+    begin(made, "table");
+    make_chains(made, entries);
+    commit(made);
+}
+
+void discovered_make_octree(discovered *made, size_t nodes)
+{
+    begin(made, "octree");
+    make_octree_of(made, nodes);
+    commit(made);
+}
+
+void discovered_make_mesh(discovered *made, size_t vertices)
+{
+    begin(made, "edges");
+    make_mesh(made, vertices);
+    commit(made);
 }
 
 void discovered_free(discovered *it)

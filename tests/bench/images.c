@@ -13,9 +13,12 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "lazy_map.h"
 #include "support/counted.h"
 
-enum { NODES = 1000000, NODE_BYTES = 64, SIZED = 6, MADE = 3, THREADS = 4 };
+enum { NODES = 1000000, NODE_BYTES = 64, SIZED = 6, MADE = 3, THREADS = 4, PAGE = 4096 };
+/* where an image of its own address is mapped */
+#define ADDRESS ((uintptr_t)1 << (sizeof(void *) == 8 ? 45 : 30))
 
 static const char *const sized_name[SIZED] = { "list_heap",     "list_shuffled", "tree_heap",
                                                "tree_shuffled", "graph_heap",    "graph_shuffled" };
@@ -28,6 +31,7 @@ typedef struct job {
     haul_type *type;
     const char *name;
     char path[64];      /* of the image as a file */
+    char placed[64];    /* of the same with an address of its own */
     char *image, *copy; /* of `room` bytes */
     size_t bytes, room;
     const workload *it;
@@ -86,11 +90,52 @@ static void load(job *j, haul_context *context, const haul_image_options *option
     haul_image_free(&image);
 }
 
-static void map(job *j)
+/* ---- A file that is mapped, and how many of its pages are then touched: one of `apart`, or none
+ * (0). */
+
+static void touch(const char *memory, size_t bytes, size_t apart)
 {
+    size_t at;
+    for (at = 0; apart && at < bytes; at += apart * PAGE)
+        (void)*(const volatile char *)(memory + at);
+}
+
+typedef haul_status mapping(haul_context *context, const char *path, haul_type *const *types,
+                            size_t count, haul_image **image);
+
+static double map(job *j, mapping *by, const char *path, size_t apart)
+{
+    const double begin = bench_processor_milliseconds();
     haul_image *image;
-    must(j, haul_image_map(j->context, j->path, &j->type, 1, &image));
+    size_t bytes;
+    const char *memory;
+    must(j, by(j->context, path, &j->type, 1, &image));
+    memory = haul_image_memory(image, &bytes);
+    touch(memory, bytes, apart);
     haul_image_free(&image);
+    return bench_processor_milliseconds() - begin;
+}
+
+static double map_lazily(const job *j, size_t apart)
+{
+    const double begin = bench_processor_milliseconds();
+    lazy_map lazy;
+    lazy_map_open(&lazy, j->path);
+    touch(lazy.arena, lazy.arena_bytes, apart);
+    lazy_map_close(&lazy);
+    return bench_processor_milliseconds() - begin;
+}
+
+static void map_round(job *j)
+{
+    report_value(j->name, "map", map(j, haul_image_map, j->path, 0));
+    report_value(j->name, "map_hundredth", map(j, haul_image_map, j->path, 100));
+    report_value(j->name, "map_all", map(j, haul_image_map, j->path, 1));
+    report_value(j->name, "lazy", map_lazily(j, 0));
+    report_value(j->name, "lazy_hundredth", map_lazily(j, 100));
+    report_value(j->name, "lazy_all", map_lazily(j, 1));
+    report_value(j->name, "map_shared", map(j, haul_image_map_shared, j->placed, 0));
+    report_value(j->name, "map_shared_all", map(j, haul_image_map_shared, j->placed, 1));
 }
 
 /* ---- One graph. */
@@ -138,7 +183,7 @@ static void one_round(job *j)
                                           .buffer = j->copy,
                                           .buffer_bytes = j->room };
     const haul_image_options checked = { .buffer = j->copy, .buffer_bytes = j->room };
-    double times[7];
+    double times[6], by_threads;
     int i;
     times[0] = bench_processor_milliseconds();
     memcpy(j->copy, j->image, j->bytes);
@@ -151,9 +196,8 @@ static void one_round(job *j)
     times[4] = bench_processor_milliseconds();
     load(j, j->context, &checked);
     times[5] = bench_processor_milliseconds();
-    map(j);
-    times[6] = bench_processor_milliseconds();
-    for (i = 6; i > 0; i--)
+    by_threads = load_by_threads(j, NULL);
+    for (i = 5; i > 0; i--)
         times[i] -= times[i - 1];
     report_value(j->name, "memcpy", times[1]);
     report_value(j->name, "memcpy_new", copy_to_new(j));
@@ -161,12 +205,12 @@ static void one_round(job *j)
     report_value(j->name, "load_checked", times[3]);
     report_value(j->name, "load_buffer", times[4]);
     report_value(j->name, "checked_buffer", times[5]);
-    report_value(j->name, "map", times[6]);
     report_value(j->name, "trusted_threads", load_by_threads(j, &trusted));
-    report_value(j->name, "checked_threads", load_by_threads(j, NULL));
+    report_value(j->name, "checked_threads", by_threads);
     report_value(j->name, "trusted_times_memcpy", times[2] / times[1]);
     report_value(j->name, "checked_times_memcpy", times[3] / times[1]);
     report_value(j->name, "buffer_times_memcpy", times[5] / times[1]);
+    report_value(j->name, "threads_times_memcpy", by_threads / times[1]);
 }
 
 /* The most memory of a checked load beside the block that it answers, of 100 bytes of the image. */
@@ -185,6 +229,28 @@ static double memory_percent(const job *j)
     return 100.0 * (double)(c.most - block) / (double)j->bytes;
 }
 
+/* The described bytes of the graph. */
+static double payload(const job *j)
+{
+    haul_plan_info numbers;
+    haul_plan *plan;
+    must(j, haul_plan_create(j->context, haul_from_roots(&j->root, 1), NULL, &plan));
+    haul_plan_get_info(plan, &numbers);
+    haul_plan_free(&plan);
+    return (double)numbers.graph_bytes;
+}
+
+static void save_files(job *j)
+{
+    const haul_image_write_options placed = { .address = ADDRESS };
+    const haul_source source = haul_from_roots(&j->root, 1);
+    snprintf(j->path, sizeof j->path, "%s/haul_bench_%ld.haul", P_tmpdir, (long)getpid());
+    snprintf(j->placed, sizeof j->placed, "%s/haul_bench_%ld_placed.haul", P_tmpdir,
+             (long)getpid());
+    must(j, haul_image_save(j->context, source, j->path));
+    must(j, haul_image_save_as(j->context, source, &placed, j->placed));
+}
+
 static void measure_one(const char *called, const workload *it, int runs)
 {
     const haul_context_options threaded = { .threads = THREADS };
@@ -199,7 +265,6 @@ static void measure_one(const char *called, const workload *it, int runs)
     if (haul_context_create(NULL, &j.context) != HAUL_OK ||
         haul_context_create(&threaded, &j.threaded) != HAUL_OK)
         bench_die(called, NULL);
-    snprintf(j.path, sizeof j.path, "%s/haul_bench_%ld.haul", P_tmpdir, (long)getpid());
     j.room = it->described_bytes + it->described_bytes / 2 + (1u << 20) + 32 * it->objects;
     j.image = bench_map(j.room);
     j.copy = bench_map(j.room);
@@ -207,11 +272,13 @@ static void measure_one(const char *called, const workload *it, int runs)
     j.queue = bench_map(it->objects * sizeof *j.queue);
     hash_map_open(&j.map, it->objects, 1);
     must(&j, save(&j));
-    must(&j, haul_image_save(j.context, haul_from_roots(&j.root, 1), j.path));
+    save_files(&j);
     report_value(called, "image_bytes", (double)j.bytes);
+    report_value(called, "times_payload", (double)j.bytes / payload(&j));
     report_value(called, "memory_percent", memory_percent(&j));
     for (run = 0; run < runs; run++) {
         one_round(&j);
+        map_round(&j);
         save_round(&j);
     }
     hash_map_close(&j.map);
@@ -219,6 +286,7 @@ static void measure_one(const char *called, const workload *it, int runs)
     bench_unmap(j.image, j.room);
     bench_unmap(j.copy, j.room);
     remove(j.path);
+    remove(j.placed);
     haul_context_free(&j.threaded);
     haul_context_free(&j.context);
 }

@@ -51,7 +51,7 @@ void table_print(FILE *out, const char *workload)
 {
     if (strcmp(workload, "sizes") == 0 || strcmp(workload, "mixed") == 0 ||
         strcmp(workload, "ordered") == 0 || strcmp(workload, "images") == 0 ||
-        strcmp(workload, "discovery") == 0)
+        strcmp(workload, "discovery") == 0 || strcmp(workload, "serializers") == 0)
         print_grid(out, workload);
     else
         print_rows(out, workload);

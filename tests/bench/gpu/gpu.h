@@ -3,6 +3,7 @@
  *     main.c        options, and which workloads
  *     workloads.c   the graphs, each described once, for Haul and for the comparators
  *     walk.c        the comparators' traversal and present table
+ *     by_hand.c     the walks by hand over graphs of haul_bench's workload "discovery"
  *     copiers.c     the comparators
  *     haul.c        Haul's ways
  *     measure.c     rounds, phases, checks
@@ -17,6 +18,7 @@
 #include <haul.h>
 
 #include "bench/bench.h"
+#include "bench/discovery.h"
 #include "shapes.h"
 
 /* Ends the program with a message. */
@@ -31,17 +33,17 @@ enum { GPU_FIELDS = 11, GPU_KINDS = 12 };
 #define GPU_NO_COUNT SIZE_MAX
 #define GPU_STRING (SIZE_MAX - 1)
 
-/* What a kind is to Haul: a struct, or no type of its own. */
-typedef enum gpu_nature { GPU_STRUCT, GPU_POINTER, GPU_CHARACTER } gpu_nature;
+/* What a kind is to Haul: a struct, or no type of its own; GPU_DATA: bytes without pointers. */
+typedef enum gpu_nature { GPU_STRUCT, GPU_POINTER, GPU_DATA } gpu_nature;
 
 typedef struct gpu_kind gpu_kind;
 typedef struct gpu_field {
     const char *name;
     size_t at;
     const gpu_kind *target; /* NULL: words */
-    /* of the int64_t that counts the elements; GPU_NO_COUNT: one element; GPU_STRING: characters,
-     * up to a 0 */
-    size_t count_at;
+    /* of the integer that counts the elements, and its size, 8 or 4; GPU_NO_COUNT: one element;
+     * GPU_STRING: characters, up to a 0 */
+    size_t count_at, count_bytes;
 } gpu_field;
 struct gpu_kind {
     const char *name;
@@ -59,6 +61,7 @@ typedef struct gpu_workload {
     gpu_kind kind[GPU_KINDS];
     unsigned kind_count;
     haul_type *type[GPU_KINDS]; /* of the kinds */
+    discovered graph;           /* with its types; .walk NULL: the graph is none of these */
     /* the same, but for arrays of other objects than `chosen`; NULL: no such case */
     haul_type *used_type[GPU_KINDS];
     /* the object whose array alone the kernel uses; NULL: it uses all */
@@ -182,7 +185,8 @@ typedef struct gpu_bench {
 } gpu_bench;
 
 /* One way of copying. open, before, after, free and close are not timed (free has its own row);
- * `to` and `from` are, and end when the device has finished. NULL where there is nothing to do. */
+ * `to` and `from` are, and end when the device has finished. NULL where there is nothing to do. A
+ * walk by hand has no `from`. */
 typedef struct gpu_technique {
     const char *name;
     /* driver calls for each object, about: 0 for those that need a few in all */
@@ -205,8 +209,10 @@ typedef struct gpu_technique {
     void (*tell_from)(gpu_bench *b);
 } gpu_technique;
 
-extern const gpu_technique gpu_copiers[], gpu_haul_ways[];
-extern const size_t gpu_copier_count, gpu_haul_way_count;
+extern const gpu_technique gpu_copiers[], gpu_haul_ways[], gpu_walks[];
+extern const size_t gpu_copier_count, gpu_haul_way_count, gpu_walk_count;
+/* Of all three, the walks first; NULL: there are no more. */
+const gpu_technique *gpu_technique_at(size_t i);
 
 /* Opens the device once for all workloads; closes it. */
 void gpu_haul_open(void);

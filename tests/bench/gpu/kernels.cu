@@ -2,7 +2,8 @@
 //
 // A list is followed by one thread, because there is no other way: its time is one memory latency
 // for each node. In a tree every thread walks from the root to its own node, by the binary digits
-// of the node's number; in Dense by its digits to the base q. Touch is bound by memory: a warp
+// of the node's number; in Dense by its digits to the base q, in an octree to the base 8. Touch is
+// bound by memory: a warp
 // takes a slice of a piece at a time.
 
 #include "shapes.h"
@@ -127,26 +128,73 @@ __global__ void find_dense(gpu_layout layout, const gpu_level *root, gpu_piece *
     found[thread].words = static_cast<uint64_t>(level->a_count);
 }
 
-__device__ bool key_holds(const gpu_entry *entry)
+__device__ bool key_holds(const char *key)
 {
-    const uint64_t bytes = GPU_KEY_BYTES(entry->number);
-    for (uint64_t i = 0; i < bytes; i++)
-        if (entry->key[i] != GPU_KEY_LETTER(entry->number))
-            return false;
-    return entry->key[bytes] == 0;
+    uint64_t bytes = 0;
+    while (key[bytes] && key[bytes] == key[0])
+        bytes++;
+    return key[bytes] == 0 && bytes >= KEY_LEAST && bytes <= KEY_MOST &&
+           key[0] == KEY_LETTER(bytes);
 }
 
 // Pieces of entries that no bucket leads to stay empty.
-__global__ void find_table(gpu_layout layout, const gpu_table *root, gpu_piece *found)
+__global__ void find_table(gpu_layout layout, const chain_table *root, gpu_piece *found)
 {
     const uint64_t threads = uint64_t(gridDim.x) * blockDim.x;
     for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < root->bucket_count;
          i += threads)
-        for (gpu_entry *entry = root->bucket[i]; entry; entry = entry->next)
-            if (entry->number < layout.nodes && key_holds(entry)) {
-                found[entry->number].data = entry->data;
-                found[entry->number].words = GPU_ENTRY_WORDS;
+        for (chain_entry *entry = root->bucket[i]; entry; entry = entry->next) {
+            const uint64_t number = reinterpret_cast<uint64_t>(entry->opaque);
+            if (number < layout.nodes && key_holds(entry->key)) {
+                found[number].data = entry->data;
+                found[number].words = CHAIN_ENTRY_WORDS;
             }
+        }
+}
+
+// Node 0 is the root, node i has the children 8 i + 1 to 8 i + 8.
+__global__ void find_octree(gpu_layout layout, const octree_node *root, gpu_piece *found)
+{
+    const uint64_t leaf = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
+    const uint64_t i = layout.first_leaf + leaf;
+    if (i >= layout.nodes)
+        return;
+    uint64_t first = 0, width = 1; // of the level
+    for (; i - first >= width; width *= 8)
+        first += width;
+    const octree_node *node = root, *parent = nullptr;
+    for (uint64_t rest = i - first; node && node->parent == parent && width > 1; rest %= width) {
+        width /= 8;
+        parent = node;
+        node = node->child[rest / width];
+    }
+    if (!node || node->parent != parent || node->particle_count <= 0) {
+        spoil(found + leaf);
+        return;
+    }
+    found[leaf].data = reinterpret_cast<uint64_t *>(node->particles);
+    found[leaf].words =
+        static_cast<uint64_t>(node->particle_count) * (sizeof(particle) / sizeof(uint64_t));
+}
+
+__device__ bool edge_holds(const mesh_edge *edge, const mesh_vertex *vertex, uint64_t number)
+{
+    if (edge->end[0] == vertex)
+        return static_cast<uint64_t>(__double_as_longlong(edge->length)) == number;
+    return edge->end[1] == vertex;
+}
+
+__global__ void find_mesh(gpu_layout layout, const mesh *root, gpu_piece *found)
+{
+    const uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
+    if (i >= layout.nodes)
+        return;
+    mesh_vertex *vertex = root->vertex[i];
+    found[i].data = reinterpret_cast<uint64_t *>(vertex->position);
+    found[i].words = sizeof vertex->position / sizeof(uint64_t);
+    for (int32_t k = 0; k < vertex->edge_count; k++)
+        if (!edge_holds(vertex->edge[k], vertex, i))
+            spoil(found + i);
 }
 
 __global__ void touch(const gpu_piece *pieces, uint64_t slices_each, uint64_t items,
@@ -198,7 +246,15 @@ extern "C" cudaError_t gpu_find(const gpu_layout *layout, const void *root, gpu_
         break;
     case GPU_TABLE:
         cudaMemsetAsync(found, 0, layout->nodes * sizeof(*found));
-        find_table<<<BLOCKS, THREADS>>>(*layout, static_cast<const gpu_table *>(root), found);
+        find_table<<<BLOCKS, THREADS>>>(*layout, static_cast<const chain_table *>(root), found);
+        break;
+    case GPU_OCTREE:
+        find_octree<<<blocks_for(layout->nodes - layout->first_leaf, THREADS), THREADS>>>(
+            *layout, static_cast<const octree_node *>(root), found);
+        break;
+    case GPU_MESH:
+        find_mesh<<<blocks_for(layout->nodes, THREADS), THREADS>>>(
+            *layout, static_cast<const mesh *>(root), found);
         break;
     }
     return cudaGetLastError();

@@ -12,7 +12,7 @@
 
 #include "gpu.h"
 
-enum { TECHNIQUES_MAX = 32, MANAGED_BYTES_MAX = 256 << 20, WARM_BYTES = 4 << 20, ROUNDS_MIN = 2 };
+enum { TECHNIQUES_MAX = 40, MANAGED_BYTES_MAX = 256 << 20, WARM_BYTES = 4 << 20, ROUNDS_MIN = 2 };
 
 #define WARM_MILLISECONDS 2.0 /* some five runs of a small graph */
 #define CALL_SECONDS 5e-6     /* of one driver call, to foresee what takes too long */
@@ -96,14 +96,15 @@ static void run(gpu_bench *b, const gpu_technique *technique, int thorough)
     if (!technique->is_limit)
         worked = run_kernel(b, technique);
     start_counting();
-    from = timed(b, technique->from);
+    from = technique->from ? timed(b, technique->from) : 0;
     optional(b, technique->tell_from);
     report_counts(1);
     optional(b, technique->after);
     if (technique->free)
         gpu_sample("free", timed(b, technique->free), REPORT_TIME);
     gpu_sample("to", to, "to");
-    gpu_sample("from", from, "from");
+    if (technique->from)
+        gpu_sample("from", from, "from");
     if (!technique->is_limit) {
         gpu_sample("kernel", worked, REPORT_TIME);
         if (!technique->own_generation)
@@ -146,13 +147,23 @@ static int is_wanted(const gpu_bench *b, const gpu_technique *technique, const g
     return 0;
 }
 
+const gpu_technique *gpu_technique_at(size_t i)
+{
+    if (i < gpu_walk_count)
+        return &gpu_walks[i];
+    i -= gpu_walk_count;
+    if (i < gpu_copier_count)
+        return &gpu_copiers[i];
+    i -= gpu_copier_count;
+    return i < gpu_haul_way_count ? &gpu_haul_ways[i] : NULL;
+}
+
 static int choose(const gpu_bench *b, const gpu_options *options, int alone, turn *turns)
 {
+    const gpu_technique *technique;
     size_t i;
     int count = 0;
-    for (i = 0; i < gpu_copier_count + gpu_haul_way_count; i++) {
-        const gpu_technique *technique =
-            i < gpu_copier_count ? &gpu_copiers[i] : &gpu_haul_ways[i - gpu_copier_count];
+    for (i = 0; (technique = gpu_technique_at(i)) != NULL; i++) {
         if (count == TECHNIQUES_MAX || technique->is_alone != alone ||
             !is_wanted(b, technique, options))
             continue;

@@ -14,6 +14,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "bench/discovery_shapes.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -64,35 +66,30 @@ typedef struct gpu_leaf {
     int64_t a_count;
 } gpu_leaf;
 
-/* A chained hash table: an array of pointers to buckets, and entries with a string each. */
-enum { GPU_ENTRY_WORDS = 3 };
-typedef struct gpu_entry {
-    struct gpu_entry *next;
-    char *key;
-    uint64_t number;
-    uint64_t data[GPU_ENTRY_WORDS];
-} gpu_entry;
-
-typedef struct gpu_table {
-    gpu_entry **bucket;
-    int64_t bucket_count;
-} gpu_table;
-
-/* The key of an entry is one letter, 6 to 38 times. */
-#define GPU_KEY_BYTES(number) (6 + (number)*UINT64_C(2654435761) % 33)
-#define GPU_KEY_LETTER(number) ((char)('a' + (number) % 26))
-
-typedef enum gpu_form { GPU_LIST, GPU_TREE, GPU_ZONES, GPU_LINEAR, GPU_DENSE, GPU_TABLE } gpu_form;
+typedef enum gpu_form {
+    GPU_LIST,
+    GPU_TREE,
+    GPU_ZONES,
+    GPU_LINEAR,
+    GPU_DENSE,
+    /* of haul_bench's workload "discovery": pieces are an entry's data by its number (`opaque`);
+     * the particles of each leaf; each vertex's position. An edge's length is the number of its
+     * first vertex. */
+    GPU_TABLE,
+    GPU_OCTREE,
+    GPU_MESH
+} gpu_form;
 
 /* What a kernel must know beside the root. */
 typedef struct gpu_layout {
     gpu_form form;
-    uint64_t nodes;    /* list, tree, zones, table; of Linear the depth, of Dense q */
+    uint64_t nodes;    /* list, tree, zones, table, octree, mesh; of Linear the depth, of Dense q */
     uint64_t next_at;  /* list: of the pointer. tree: of the left one */
     uint64_t right_at; /* tree */
     unsigned parts;    /* list, tree: pieces of a node */
     uint64_t part_at[2], part_words[2];
-    int last_only; /* Linear, Dense: the last array alone */
+    int last_only;       /* Linear, Dense: the last array alone */
+    uint64_t first_leaf; /* octree */
 } gpu_layout;
 
 /* Start work on the default stream. `found` has room for all pieces; `sum` is a zeroed

@@ -45,16 +45,15 @@ static void print_row(FILE *out, const char *technique)
 
 static void print_table(FILE *out, const char *workload)
 {
+    const gpu_technique *technique;
     size_t i;
     fprintf(out, "\n%s: %.0f objects, %.0f pointers, %.3f MB\n", workload,
             report_median("graph", "objects"), report_median("graph", "pointers"),
             report_median("graph", "bytes") / 1e6);
     fprintf(out, "  %-18s %11s %8s %11s %11s %8s %10s %10s %10s %10s\n", "technique", "to ms",
             "x raw", "kernel ms", "from ms", "x raw", "copies to", "back", "calls to", "MB to");
-    for (i = 0; i < gpu_copier_count; i++)
-        print_row(out, gpu_copiers[i].name);
-    for (i = 0; i < gpu_haul_way_count; i++)
-        print_row(out, gpu_haul_ways[i].name);
+    for (i = 0; (technique = gpu_technique_at(i)) != NULL; i++)
+        print_row(out, technique->name);
 }
 
 /* -------------------------------------------------------------------------------------------------

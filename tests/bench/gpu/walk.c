@@ -93,12 +93,15 @@ void gpu_walk_start(gpu_walk *walk, gpu_place *place, void *user)
 static uint64_t follow(gpu_walk *walk, const char *element, const gpu_field *field)
 {
     int64_t count = 1;
+    int32_t narrow;
     char *target;
     memcpy(&target, element + field->at, sizeof(target));
     if (!target)
         return 0;
     if (field->count_at == GPU_STRING)
         count = (int64_t)strlen(target) + 1;
+    else if (field->count_at != GPU_NO_COUNT && field->count_bytes == sizeof(narrow))
+        count = *(int32_t *)memcpy(&narrow, element + field->count_at, sizeof(narrow));
     else if (field->count_at != GPU_NO_COUNT)
         memcpy(&count, element + field->count_at, sizeof(count));
     return meet(walk, target, field->target, (size_t)count);

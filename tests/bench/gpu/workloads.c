@@ -5,7 +5,8 @@
  *                                              8, at least 32), allocated one by one with malloc,
  *                                              linked in an order of chance
  *     umt _ ZONES x GROUPS x ANGLES            hexahedral zones of the transport code
- *     table _ ENTRIES                          a chained hash table, with a string for each entry
+ *     table _ ENTRIES, octree _ NODES, edges _ VERTICES
+ *                                              those of haul_bench's workload "discovery"
  *     linear _ kK _ nN _ LAYOUT                a chain of K - 1 levels with an array each
  *     dense _ qQ _ nN _ all or selective       four levels, Q children each, an array on every node
  *
@@ -93,6 +94,7 @@ static void add_field(gpu_kind *kind, const char *name, size_t at, const gpu_kin
     field->at = at;
     field->target = target;
     field->count_at = count_at;
+    field->count_bytes = sizeof(int64_t);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -229,54 +231,149 @@ static void make_zones(gpu_workload *made, size_t count, size_t groups, size_t a
 }
 
 /* -------------------------------------------------------------------------------------------------
- * A hash table, as in haul_bench's workload "discovery"
+ * Graphs of haul_bench's workload "discovery"
  */
-static void add_table_kinds(gpu_workload *made)
+static gpu_kind *add_pointers(gpu_workload *made, const gpu_kind *to)
 {
-    gpu_kind *table = add_kind(made, "table", sizeof(gpu_table)),
-             *entry = add_kind(made, "entry", sizeof(gpu_entry)),
-             *bucket = add_kind(made, "bucket", sizeof(void *)),
-             *key = add_kind(made, "key", sizeof(char));
-    bucket->nature = GPU_POINTER;
-    key->nature = GPU_CHARACTER;
-    add_field(table, "bucket", offsetof(gpu_table, bucket), bucket,
-              offsetof(gpu_table, bucket_count));
-    add_field(entry, "next", offsetof(gpu_entry, next), entry, GPU_NO_COUNT);
-    add_field(entry, "key", offsetof(gpu_entry, key), key, GPU_STRING);
-    add_field(bucket, "entry", 0, entry, GPU_NO_COUNT);
+    gpu_kind *kind = add_kind(made, "pointers", sizeof(void *));
+    kind->nature = GPU_POINTER;
+    add_field(kind, "to", 0, to, GPU_NO_COUNT);
+    return kind;
 }
 
-static gpu_entry *make_entry(gpu_workload *made, size_t number)
+static gpu_kind *add_data(gpu_workload *made, const char *name, size_t bytes)
 {
-    const size_t length = (size_t)GPU_KEY_BYTES(number);
-    gpu_entry *entry = make_objects(made, &made->kind[1], 1);
-    entry->key = make_objects(made, &made->kind[3], length + 1);
-    memset(entry->key, GPU_KEY_LETTER(number), length);
-    entry->number = number;
-    fill(made, number, entry->data, GPU_ENTRY_WORDS);
-    return entry;
+    gpu_kind *kind = add_kind(made, name, bytes);
+    kind->nature = GPU_DATA;
+    return kind;
+}
+
+/* An array that a field counts by an int32_t. */
+static void add_narrow_field(gpu_kind *kind, const char *name, size_t at, const gpu_kind *target,
+                             size_t count_at)
+{
+    add_field(kind, name, at, target, count_at);
+    kind->field[kind->field_count - 1].count_bytes = sizeof(int32_t);
+}
+
+/* `count` objects, or elements of one, of such a kind. */
+static void count_in(gpu_workload *made, const gpu_kind *kind, size_t count)
+{
+    made->graph_bytes += gpu_object_bytes(kind, count);
+    made->pointers += count * kind->field_count;
+}
+
+static void take_graph(gpu_workload *made, gpu_form form, size_t nodes, size_t pieces)
+{
+    made->layout.form = form;
+    made->layout.nodes = nodes;
+    made->root = made->graph.root;
+    made->objects = made->graph.block_count;
+    made->largest_pointers = GPU_FIELDS;
+    make_pieces(made, pieces, pieces);
 }
 
 static void make_table(gpu_workload *made, size_t count)
 {
-    bench_random random = { 5 };
-    gpu_table *table;
-    size_t buckets = 4, i;
-    while (buckets < count)
-        buckets *= 2;
-    add_table_kinds(made);
-    made->layout.form = GPU_TABLE;
-    made->layout.nodes = count;
-    make_pieces(made, count, count);
-    made->root = table = make_objects(made, &made->kind[0], 1);
-    table->bucket = make_objects(made, &made->kind[2], buckets);
-    table->bucket_count = (int64_t)buckets;
-    for (i = 0; i < count; i++) {
-        gpu_entry *entry = make_entry(made, i),
-                  **bucket = &table->bucket[bench_below(&random, buckets)];
-        entry->next = *bucket;
-        *bucket = entry;
+    gpu_kind *table = add_kind(made, "table", sizeof(chain_table)),
+             *entry = add_kind(made, "entry", sizeof(chain_entry)),
+             *buckets = add_pointers(made, entry), *key = add_data(made, "key", sizeof(char));
+    const chain_table *root;
+    size_t i;
+    add_field(table, "bucket", offsetof(chain_table, bucket), buckets,
+              offsetof(chain_table, bucket_count));
+    add_field(entry, "next", offsetof(chain_entry, next), entry, GPU_NO_COUNT);
+    add_field(entry, "key", offsetof(chain_entry, key), key, GPU_STRING);
+    discovered_make_table(&made->graph, count);
+    made->type[0] = made->graph.type;
+    made->type[1] = made->graph.others[0];
+    take_graph(made, GPU_TABLE, count, count);
+    root = made->root;
+    made->largest_pointers = root->bucket_count;
+    count_in(made, table, 1);
+    count_in(made, buckets, root->bucket_count);
+    for (i = 0; i < root->bucket_count; i++) {
+        chain_entry *one = root->bucket[i];
+        for (; one; one = one->next) {
+            one->opaque = (void *)(uintptr_t)--count;
+            fill(made, count, one->data, CHAIN_ENTRY_WORDS);
+            count_in(made, entry, 1);
+            count_in(made, key, strlen(one->key) + 1);
+        }
     }
+}
+
+/* The walk by hand leaves the nodes in its queue, breadth first. */
+static void make_octree(gpu_workload *made, size_t count)
+{
+    gpu_kind *node = add_kind(made, "octree", sizeof(octree_node)),
+             *particles = add_data(made, "particles", sizeof(particle));
+    const size_t leaf = discovered_octree_leaf(count);
+    const void **queue;
+    size_t i;
+    for (i = 0; i < 8; i++)
+        add_field(node, "child", offsetof(octree_node, child) + i * sizeof(void *), node,
+                  GPU_NO_COUNT);
+    add_field(node, "parent", offsetof(octree_node, parent), node, GPU_NO_COUNT);
+    add_narrow_field(node, "particles", offsetof(octree_node, particles), particles,
+                     offsetof(octree_node, particle_count));
+    discovered_make_octree(&made->graph, count);
+    made->type[0] = made->graph.type;
+    take_graph(made, GPU_OCTREE, count, count - leaf);
+    made->layout.first_leaf = leaf;
+    queue = bench_allocate(made->graph.most * sizeof *queue);
+    made->graph.walk(&made->graph, 0, made->graph.starts, queue);
+    count_in(made, node, count);
+    for (i = leaf; i < count; i++) {
+        const octree_node *one = queue[i - made->graph.above];
+        const size_t held = (size_t)one->particle_count;
+        fill(made, i - leaf, (uint64_t *)(void *)one->particles,
+             held * (sizeof(particle) / sizeof(uint64_t)));
+        count_in(made, particles, held);
+    }
+    free(queue);
+}
+
+/* The edges of vertex i, of those that begin there, have its number as their length. */
+static void number_edges(const mesh_vertex *vertex, uint64_t number)
+{
+    int32_t k;
+    for (k = 0; k < vertex->edge_count; k++)
+        if (vertex->edge[k]->end[0] == vertex)
+            memcpy(&vertex->edge[k]->length, &number, sizeof number);
+}
+
+static void make_mesh(gpu_workload *made, size_t count)
+{
+    gpu_kind *root_kind = add_kind(made, "mesh", sizeof(mesh)),
+             *vertex = add_kind(made, "vertex", sizeof(mesh_vertex)),
+             *edge = add_kind(made, "edge", sizeof(mesh_edge)),
+             *vertices = add_pointers(made, vertex), *edges = add_pointers(made, edge);
+    const mesh *root;
+    size_t i, objects = 2 + count;
+    add_field(root_kind, "vertex", offsetof(mesh, vertex), vertices, offsetof(mesh, vertex_count));
+    add_narrow_field(vertex, "edge", offsetof(mesh_vertex, edge), edges,
+                     offsetof(mesh_vertex, edge_count));
+    for (i = 0; i < 2; i++)
+        add_field(edge, "end", offsetof(mesh_edge, end) + i * sizeof(void *), vertex, GPU_NO_COUNT);
+    discovered_make_mesh(&made->graph, count);
+    made->type[0] = made->graph.type;
+    made->type[1] = made->graph.others[1];
+    made->type[2] = made->graph.others[0];
+    take_graph(made, GPU_MESH, count, count);
+    root = made->root;
+    made->largest_pointers = count;
+    count_in(made, root_kind, 1);
+    count_in(made, vertices, count);
+    count_in(made, vertex, count);
+    for (i = 0; i < count; i++) {
+        mesh_vertex *one = root->vertex[i];
+        fill(made, i, (uint64_t *)(void *)one->position, sizeof one->position / sizeof(uint64_t));
+        number_edges(one, i);
+        count_in(made, edges, (size_t)one->edge_count);
+        objects += one->edge_count > 0;
+    }
+    count_in(made, edge, made->objects - objects);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -388,7 +485,7 @@ static void make_dense(gpu_workload *made, size_t q, size_t n, int selective)
 static haul_count shape_of(const gpu_field *field)
 {
     haul_count shape = HAUL_ONE;
-    if (field->count_at == GPU_NO_COUNT || field->count_at == GPU_STRING)
+    if (field->count_at == GPU_NO_COUNT)
         return shape;
     shape.kind = HAUL_COUNT_KIND_PRODUCT;
     shape.fields = 1;
@@ -412,7 +509,7 @@ static int64_t chosen_count(const haul_here *here)
 static haul_field row_of(const gpu_workload *made, const gpu_field *field, haul_type *const *types,
                          int chosen_only)
 {
-    static const haul_count chosen = HAUL_COUNT_FN(chosen_count), terminated = HAUL_TERMINATED;
+    static const haul_count chosen = HAUL_COUNT_FN(chosen_count);
     const gpu_kind *target = field->target;
     haul_field row;
     memset(&row, 0, sizeof(row));
@@ -421,15 +518,7 @@ static haul_field row_of(const gpu_workload *made, const gpu_field *field, haul_
     row.offset = field->at;
     row.bytes = sizeof(void *);
     row.count = chosen_only && !target ? chosen : shape_of(field);
-    if (target && target->nature == GPU_POINTER) {
-        row.levels = 2;
-        target = target->field[0].target;
-    }
-    if (target && target->nature == GPU_CHARACTER) {
-        row.count = terminated;
-        target = NULL;
-    }
-    row.element_bytes = target ? 0 : field->target ? field->target->bytes : sizeof(uint64_t);
+    row.element_bytes = target ? 0 : sizeof(uint64_t);
     row.target = target ? &types[target - made->kind] : NULL;
     return row;
 }
@@ -444,8 +533,6 @@ static void make_types(const gpu_workload *made, haul_type **types, int chosen_o
         gpu_die(made->name, "haul_context_create");
     for (i = 0; i < made->kind_count; i++) {
         const gpu_kind *kind = &made->kind[i];
-        if (kind->nature != GPU_STRUCT)
-            continue;
         for (f = 0; f < kind->field_count; f++)
             rows[f] = row_of(made, &kind->field[f], types, chosen_only);
         memset(&what, 0, sizeof(what));
@@ -495,6 +582,10 @@ static int make_by_name(gpu_workload *made, const char *name)
         make_zones(made, a, b, c);
     else if (sscanf(name, "table_%zu", &a) == 1 && a)
         make_table(made, a);
+    else if (sscanf(name, "octree_%zu", &a) == 1 && a > 9)
+        make_octree(made, a);
+    else if (sscanf(name, "edges_%zu", &a) == 1 && a > 3)
+        make_mesh(made, a);
     else if (sscanf(name, "linear_k%zu_n%zu_%31s", &a, &b, word) == 3 && a > 1 && b)
         make_linear(made, a, b, strncmp(word, "allinit", 7) == 0, strstr(word, "allused") != NULL);
     else if (sscanf(name, "dense_q%zu_n%zu_%31s", &a, &b, word) == 3 && a && b)
@@ -574,7 +665,7 @@ void gpu_workload_names(gpu_set set, void (*use)(const char *name, void *user), 
     use_each(&all, GPU_SET_QUICK,
              "list_64x128 splitlist_64x128 tree_64x128 list_64x56 "
              "splitlist_64x72 tree_64x40 splitlist_16x1k "
-             "umt_8x4x4 table_100 linear_k3_n100_allinit_allused "
+             "umt_8x4x4 table_100 octree_100 edges_100 linear_k3_n100_allinit_allused "
              "linear_k3_n100_allinit_LLused linear_k3_n100_LLinit_LLused "
              "dense_q2_n10_all dense_q2_n10_selective");
     use_each(&all, GPU_SET_USUAL | GPU_SET_FULL,
@@ -583,7 +674,8 @@ void gpu_workload_names(gpu_set set, void (*use)(const char *name, void *user), 
              "list_1024x1m splitlist_1024x1m tree_1024x1m "
              "list_1000000x128 splitlist_1000000x128 tree_1000000x128 "
              "tree_32768x128 tree_65536x128 tree_1048575x64 "
-             "list_1000000x56 tree_1000000x56 umt_2048x128x128 table_20000 table_1000000");
+             "list_1000000x56 tree_1000000x56 umt_2048x128x128 table_20000 table_1000000 "
+             "octree_300000 edges_1000000");
     if (set == GPU_SET_USUAL)
         use_part_of_grid(&all);
     if (set == GPU_SET_FULL)
@@ -615,7 +707,8 @@ int gpu_workload_make(gpu_workload *made, const char *name)
         return 0;
     made->root_kind = &made->kind[0];
     sum_up(made);
-    make_types(made, made->type, 0);
+    if (!made->graph.walk)
+        make_types(made, made->type, 0);
     if (made->chosen)
         make_types(made, made->used_type, 1);
     return 1;
@@ -624,6 +717,10 @@ int gpu_workload_make(gpu_workload *made, const char *name)
 void gpu_workload_free(gpu_workload *it)
 {
     size_t i;
+    if (it->graph.walk) {
+        memset(it->type, 0, sizeof(it->type)); /* the graph's own */
+        discovered_free(&it->graph);
+    }
     for (i = 0; i < it->kind_count; i++) {
         haul_type_free(&it->type[i]);
         haul_type_free(&it->used_type[i]);

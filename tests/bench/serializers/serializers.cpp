@@ -1,4 +1,5 @@
-/* haul_bench_serializers: save and load by cereal and Boost.Serialization, beside Haul's.
+/* haul_bench_serializers: the workload "images" of haul_bench, and in the same run save and load by
+ * cereal and Boost.Serialization, beside Haul's.
  *
  * Each library has the graph in the form that it can take. Boost has Haul's own nodes behind raw
  * pointers. cereal takes no raw pointers, so its nodes hang on shared_ptr. Tables are vectors for
@@ -13,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <istream>
+#include <list>
 #include <memory>
 #include <ostream>
 #include <streambuf>
@@ -313,11 +315,20 @@ times measure(serializer &by, memory_stream &stream, int runs)
     return { median(saves), median(loads) };
 }
 
+/* The report keeps the address of a name. */
+const char *kept(const std::string &name)
+{
+    static std::list<std::string> names;
+    return names.insert(names.end(), name)->c_str();
+}
+
 void print(const char *graph, const char *library, const times &t, const times &checked)
 {
-    std::printf("%s,%s,%.3f,%.3f,%.1f,%.1f\n", graph, library, t.save, t.load,
-                t.save / checked.save, t.load / checked.load);
-    std::fflush(stdout);
+    const char *name = kept(std::string(graph) + "_" + library);
+    report_value(name, "save", t.save);
+    report_value(name, "load", t.load);
+    report_value(name, "save_times_haul", t.save / checked.save);
+    report_value(name, "load_times_haul", t.load / checked.load);
 }
 
 template <class Boost, class Cereal> void compare(const char *graph, const workload &it, int runs)
@@ -364,15 +375,20 @@ int main(int count, char **arguments)
     const int runs = count > 1 ? std::atoi(arguments[1]) : 5;
     const double scale = count > 2 ? std::atof(arguments[2]) / 100 : 1;
     if (runs < 1 || !(scale > 0 && scale <= 10)) {
-        std::fprintf(stderr, "usage: haul_bench_serializers [ROUNDS [SCALE-IN-PERCENT]]\n");
+        std::fprintf(stderr, "usage: haul_bench_serializers [ROUNDS [SCALE-IN-PERCENT]]\n"
+                             "CSV on standard output, tables on standard error\n");
         return 2;
     }
-    std::printf("graph,library,save_ms,load_ms,save_times_haul,load_times_haul\n");
+    std::printf("# haul_bench_serializers: medians of %d rounds, scale %g %%\n", runs, 100 * scale);
+    report_open(stdout, stderr, "memcpy", table_print);
+    measure_images(runs, scale);
+    report_begin("serializers");
     compare_nodes<2>("tree_heap", static_cast<std::size_t>(1000000 * scale) + 4, false, runs);
     compare_nodes<2>("tree_shuffled", static_cast<std::size_t>(1000000 * scale) + 4, true, runs);
     compare_nodes<1>("list_10000", 10000, false, runs);
     compare_table<std::vector<char>>("blocks", scale / 4, runs);
     compare_table<std::string>("strings", scale, runs);
     workload_free_types();
+    report_end();
     return 0;
 }
