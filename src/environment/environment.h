@@ -51,6 +51,8 @@ typedef struct haul__sent_group {
     haul__rest *cut;             /* of a part that leaves; else NULL */
     const haul__rest *rest;      /* during an exit: what stays of it; NULL: all does */
     int was_cut;                 /* parts of it have left */
+    size_t *held;                /* for each range (held.h); NULL: nobody has counted */
+    size_t held_room;
     HAUL__LIST(haul__covered) ranges;    /* by address */
     HAUL__LIST(haul__typed) objects;     /* by address */
     haul__member *members;               /* NULL: none */
@@ -61,6 +63,7 @@ typedef struct haul__sent_group {
      * by_calls have their places here */
     HAUL__LIST(uintptr_t) attached_in;
     size_t roots, led_from; /* its holds */
+    size_t words;           /* pointers in `attached` of the environment that stand in it */
     int is_leaving, is_listed, is_affected;
     uint32_t next_leaving, next_affected; /* 1 + its number; 0: the end */
     struct haul__sent_group *next_left;   /* leaving.h */
@@ -126,6 +129,7 @@ struct haul_environment {
     haul__sent_group *left; /* leaving.h */
     haul__written written;  /* open, if syncs ask it */
     size_t tracked_ranges;  /* that are watched */
+    uint64_t holders_seen;  /* by exits that asked what is held (held.h) */
 };
 
 /* Does it have its shipment alone? */

@@ -13,6 +13,7 @@
  */
 #include "environment/groups.h"
 #include "environment/cut.h"
+#include "environment/held.h"
 #include "environment/look_up.h"
 #include "environment/outstanding.h"
 #include "environment/updates.h"
@@ -383,6 +384,7 @@ void haul__group_discard(haul_environment *e, haul__sent_group *group)
     HAUL__LIST_RELEASE(allocator, &group->objects);
     haul__drop_members(e, group);
     haul__drop_digests(e, group);
+    haul__drop_held(e, group);
     drop_rest(allocator, group->cut);
     HAUL__LIST_RELEASE(allocator, &group->leads_into);
     HAUL__LIST_RELEASE(allocator, &group->stops);
@@ -561,6 +563,7 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
         withdraw(e, *number);
         return status;
     }
+    haul__stops_come(e, group->stops.at, group->stops.count);
     e->info.groups_made++;
     e->info.attached += group->attached.count;
     return HAUL_OK;

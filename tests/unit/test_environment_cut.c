@@ -394,6 +394,93 @@ TEST(environment_cut, a_tracked_sync_knows_that_large_arrays_have_left)
     finish();
 }
 
+/* ---- Many holders. */
+
+/* `count` parts lead to the last one, which came with the first; each is a root. All but the last
+ * of them leave. Answers how many holders were looked through. */
+static uint64_t leave_one_by_one(size_t count)
+{
+    part *many = calloc(count + 2, sizeof *many), *shared = &many[count];
+    uint64_t seen;
+    size_t i;
+    CHECK(many != NULL);
+    start();
+    shared->a = &many[count + 1]; /* which stays, too */
+    for (i = 0; i < count; i++) {
+        many[i].a = shared;
+        enter(&many[i]);
+    }
+    seen = env->holders_seen;
+    for (i = 0; i + 1 < count; i++) {
+        leave(&many[i]);
+        CHECK_EQ(presence(&many[i]), HAUL_ABSENT);
+        CHECK_EQ(presence(shared), HAUL_PRESENT);
+        CHECK_EQ(presence(shared->a), HAUL_PRESENT);
+    }
+    seen = env->holders_seen - seen;
+    leave(&many[i]);
+    CHECK_EQ(presence(shared), HAUL_ABSENT);
+    CHECK_EQ(info().groups, 0);
+    finish();
+    free(many);
+    return seen;
+}
+
+TEST(environment_cut, many_sharers_leave_without_a_look_at_each_other)
+{
+    CHECK(leave_one_by_one(500) < 8 * 500);
+    CHECK(leave_one_by_one(2000) < 8 * 2000);
+}
+
+/* Holders come and go between exits: roots in the rest, and groups that lead there. */
+TEST(environment_cut, holders_that_come_later_hold_as_well)
+{
+    start_shared();
+    P[6].a = P[7].a = &P[3];
+    enter(&P[6]);
+    leave(&P[0]); /* counts who holds P[3] */
+    enter(&P[7]);
+    enter(&P[4]); /* a root in the rest */
+    leave(&P[5]);
+    leave(&P[6]);
+    CHECK_EQ(presence(&P[3]), HAUL_PRESENT);
+    leave(&P[7]);
+    CHECK_EQ(presence(&P[3]), HAUL_ABSENT);
+    CHECK_EQ(presence(host.arrays[3]), HAUL_ABSENT);
+    CHECK_EQ(presence(&P[4]), HAUL_PRESENT);
+    P[8].a = &P[4];
+    enter(&P[8]);
+    leave(&P[4]);
+    CHECK_EQ(presence(&P[4]), HAUL_PRESENT);
+    leave(&P[8]);
+    CHECK_EQ(presence(&P[4]), HAUL_ABSENT);
+    CHECK_EQ(info().groups, 0);
+    finish();
+}
+
+/* Of a group that leads into the rest of another, only a rest stays; then it holds less. */
+TEST(environment_cut, a_rest_holds_what_it_leads_to_alone)
+{
+    start_shared();
+    P[6].a = &P[7];
+    P[7].a = &P[4];
+    P[6].b = &P[3];
+    P[8].a = &P[7];
+    enter(&P[6]); /* P[6] and P[7] lead into the group of P[0] */
+    enter(&P[8]);
+    leave(&P[0]);
+    leave(&P[5]);
+    CHECK_EQ(presence(&P[3]), HAUL_PRESENT);
+    leave(&P[6]); /* P[7] stays, and holds P[4] */
+    CHECK_EQ(presence(&P[3]), HAUL_ABSENT);
+    CHECK_EQ(presence(&P[7]), HAUL_PRESENT);
+    CHECK_EQ(presence(&P[4]), HAUL_PRESENT);
+    leave(&P[8]);
+    CHECK_EQ(presence(&P[4]), HAUL_ABSENT);
+    CHECK_EQ(info().groups, 0);
+    finish();
+}
+
 /* ---- Faults. */
 
 static haul_environment_info before_exit;
