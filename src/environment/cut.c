@@ -310,7 +310,10 @@ static int fill(haul_environment *e, uint32_t number, uintptr_t leaver, haul__se
         return 0;
     m.stays = (unsigned char *)(m.todo + count);
     is_full = find_rest(&m, number, leaver) && list_ranges(allocator, &m, part) &&
-              list_objects(allocator, &m, part) && list_attached(e, group, part);
+              list_objects(allocator, &m, part) &&
+              haul__list_roomy(allocator, part->objects.at, part->objects.count, &part->roomy) &&
+              haul__list_roomy(allocator, m.cut->objects.at, m.cut->objects.count, &m.cut->roomy) &&
+              list_attached(e, group, part);
     haul__release(allocator, m.todo, bytes);
     return is_full;
 }
@@ -394,6 +397,7 @@ void haul__take_cut(haul_environment *e, uint32_t number)
     haul__cut_held(group, cut->ranges.at, cut->ranges.count);
     SWAP_LISTS(haul__covered, &group->ranges, &cut->ranges);
     SWAP_LISTS(haul__typed, &group->objects, &cut->objects);
+    SWAP_LISTS(haul__roomy, &group->roomy, &cut->roomy);
     SWAP_LISTS(uint32_t, &group->leads_into, &cut->leads_into);
     SWAP_LISTS(uintptr_t, &group->stops, &cut->stops);
     move_attached(e, cut->of, number);

@@ -178,6 +178,7 @@ static size_t group_bookkeeping(const haul__sent_group *group)
 {
     return sizeof *group + group->ranges.capacity * sizeof *group->ranges.at +
            group->objects.capacity * sizeof *group->objects.at +
+           group->roomy.capacity * sizeof *group->roomy.at +
            group->leads_into.capacity * sizeof *group->leads_into.at +
            group->stops.capacity * sizeof *group->stops.at +
            group->attached.capacity * sizeof *group->attached.at +

@@ -27,6 +27,15 @@ typedef struct haul__typed {
     const haul_type *type;
 } haul__typed;
 
+/* Objects whose memory reaches out of their range: what they begin or end with does not travel. */
+typedef struct haul__roomy {
+    uintptr_t begin, end; /* of their memory */
+    uintptr_t first;      /* byte that travels */
+    /* 1 + the place of the last ones before these that end behind `begin`; 0: there are none */
+    size_t before;
+} haul__roomy;
+typedef HAUL__LIST(haul__roomy) haul__roomy_list;
+
 /* Strips of a member of all objects of a type (strips.h). */
 typedef struct haul__member haul__member;
 
@@ -55,6 +64,7 @@ typedef struct haul__sent_group {
     size_t held_room;
     HAUL__LIST(haul__covered) ranges;    /* by address */
     HAUL__LIST(haul__typed) objects;     /* by address */
+    haul__roomy_list roomy;              /* of these; by address */
     haul__member *members;               /* NULL: none */
     haul__digests *digests;              /* NULL: no sync has asked for them */
     HAUL__LIST(uint32_t) leads_into;     /* numbers of groups, each once */

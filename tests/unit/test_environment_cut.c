@@ -256,6 +256,63 @@ TEST(environment_cut, words_left_out_of_what_has_left_have_no_place)
     finish();
 }
 
+typedef struct inner {
+    int64_t value;
+} inner;
+
+/* Of it, `room` is left out, and lies behind all that travels. */
+typedef struct outer {
+    struct outer *next;
+    struct inner *inside; /* a part of `room` */
+    uintptr_t room[8];
+} outer;
+
+static haul_type *outer_type, *inner_type;
+static const haul_field outer_fields[] = {
+    HAUL_OBJECT(outer, next, &outer_type),
+    HAUL_OBJECT(outer, inside, &inner_type),
+};
+
+/* An object may lie in a hole of another one. The words behind it are a hole all the same. */
+TEST(environment_cut, words_behind_an_object_in_a_hole_have_a_place)
+{
+    static const haul_struct plain = HAUL_PLAIN(inner, NULL);
+    const haul_policy_row row = { HAUL_MEMBER(outer, room), .type = &outer_type,
+                                  .action = HAUL_NONE };
+    haul_type *policy;
+    outer all[4];
+    size_t i;
+    memset(all, 0, sizeof all);
+    start();
+    inner_type = type_new(&plain);
+    outer_type = TYPE_NEW(outer, outer_fields);
+    CHECK_STATUS(haul_type_commit(outer_type), HAUL_OK);
+    CHECK_STATUS(haul_policy_create(outer_type, "roomy", &row, 1, &policy), HAUL_OK);
+    /* all[0] and all[2] lead to all[1], which has an inner one, and all[3] leads nowhere */
+    all[0].next = all[2].next = &all[1];
+    all[1].inside = (inner *)(void *)&all[1].room[2];
+    CHECK_STATUS(haul_environment_enter(env, &all[0], policy, 1, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &all[2], policy, 1, NULL, NULL), HAUL_OK);
+    CHECK_EQ(presence(&all[1].room[2]), HAUL_PRESENT);
+    CHECK_STATUS(haul_environment_exit(env, &all[0], NULL, NULL), HAUL_OK);
+    CHECK_EQ(presence(&all[0]), HAUL_ABSENT);
+    for (i = 0; i < 8; i++) {
+        all[0].room[i] = all[1].room[i] = (uintptr_t)&all[2];
+        CHECK_STATUS(haul_environment_attach(env, &all[0].room[i]), HAUL_ERROR_ARGUMENT);
+        if (i == 2)
+            continue; /* data of the inner object */
+        CHECK_STATUS(haul_environment_attach(env, &all[1].room[i]), HAUL_OK);
+        CHECK_STATUS(haul_environment_detach(env, &all[1].room[i]), HAUL_OK);
+    }
+    CHECK_STATUS(haul_environment_attach(env, &all[1].room[7]), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &all[2], NULL, NULL), HAUL_OK);
+    CHECK_EQ(info().groups, 0);
+    haul_type_free(&policy);
+    haul_type_free(&outer_type);
+    haul_type_free(&inner_type);
+    finish();
+}
+
 typedef struct tagged {
     struct tagged *next; /* its lowest bit is a mark */
     int64_t value;
