@@ -298,13 +298,18 @@ static void unlist(haul_environment *e, const haul__hold *one)
     haul__holds_find(&e->attached, last.device)->listed = one->listed;
 }
 
-/* The hold of a pointer, in no list any more; or a new one of zeros, in the room for it. */
-static haul__hold *take_over(haul_environment *e, uintptr_t device)
+/* The hold of a pointer, in no list any more; or a new one, in the room for it. */
+static haul__hold *take_over(haul_environment *e, uintptr_t device, uint32_t stands_in)
 {
     haul__hold *one = haul__holds_find(&e->attached, device);
-    if (!one)
-        return haul__holds_add(&e->attached, device);
-    unlist(e, one);
+    if (one) {
+        unlist(e, one);
+        e->groups.at[one->stands_in]->words--;
+    } else {
+        one = haul__holds_add(&e->attached, device);
+    }
+    one->stands_in = stands_in;
+    e->groups.at[stands_in]->words++;
     return one;
 }
 
@@ -314,9 +319,8 @@ void haul__take_attached(haul_environment *e, uint32_t number)
     size_t i;
     for (i = 0; i < group->attached.count; i++) {
         const haul__attached *listed = &group->attached.at[i];
-        haul__hold *one = take_over(e, listed->device);
+        haul__hold *one = take_over(e, listed->device, listed->stands_in);
         one->other = listed->host;
-        one->stands_in = listed->stands_in;
         one->group = number;
         one->listed = i;
     }
@@ -337,6 +341,7 @@ static void forget(haul_environment *e, haul__hold *one)
 {
     if (one->dynamic)
         unlist_by_call(e, one->other);
+    e->groups.at[one->stands_in]->words--;
     haul__holds_remove(&e->attached, one);
 }
 
@@ -366,6 +371,8 @@ static void forget_standing_in(haul_environment *e, uint32_t number)
     const haul__sent_group *leaves = e->groups.at[number];
     const uint32_t of = leaves->cut ? leaves->cut->of : number;
     size_t i, k;
+    if (!e->groups.at[of]->words)
+        return;
     for (i = 0; i < e->groups.count; i++) {
         const haul__sent_group *group = e->groups.at[i];
         for (k = group && group->was_cut ? group->attached.count : 0; k-- > 0;) {
@@ -472,9 +479,8 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__st
         status = change_word(e, slot, at, target->device);
     if (status != HAUL_OK)
         return status;
-    one = take_over(e, at->device);
+    one = take_over(e, at->device, at->group);
     one->other = slot;
-    one->stands_in = at->group;
     one->group = target->group;
     one->listed = into->attached.count;
     one->dynamic = 1;

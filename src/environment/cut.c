@@ -13,6 +13,7 @@
  */
 #include "environment/cut.h"
 #include "environment/groups.h"
+#include "environment/held.h"
 #include "environment/outstanding.h"
 #include "environment/standing.h"
 #include "environment/updates.h"
@@ -150,43 +151,14 @@ static void follow_all(marker *m)
 
 /* ---- Holds. */
 
-static int leads_into(const haul__sent_group *group, uint32_t number)
-{
-    size_t i;
-    for (i = 0; i < group->leads_into.count; i++)
-        if (group->leads_into.at[i] == number)
-            return 1;
-    return 0;
-}
-
-/* What is held by a root, or by a group that does not leave. Of a group that was cut in this exit,
- * the rest counts. */
+/* What is held by a root, or by a group that does not leave. */
 static void mark_held(marker *m, uint32_t number, uintptr_t leaver)
 {
-    const haul_environment *e = m->e;
-    size_t i, k;
-    for (i = 0; i < e->holds.capacity; i++) {
-        const haul__hold *hold = &e->holds.at[i];
-        const haul__covered *range =
-            hold->address && hold->group == number && hold->address != leaver
-                ? haul__range_around(m->group, hold->address + hold->lower)
-                : NULL;
-        if (range)
-            mark(m, range);
-    }
-    for (i = 0; i < e->groups.count; i++) {
-        const haul__sent_group *other = e->groups.at[i];
-        const haul__rest *cut;
-        if (!other || other->cut || other->is_leaving || !leads_into(other, number))
-            continue;
-        cut = other->rest;
-        for (k = 0; k < (cut ? cut->stops.count : other->stops.count); k++) {
-            const haul__covered *range =
-                haul__covered_at(m->group, cut ? cut->stops.at[k] : other->stops.at[k]);
-            if (range)
-                mark(m, range);
-        }
-    }
+    size_t i;
+    m->has_memory &= haul__count_held(m->e, number, leaver);
+    for (i = 0; i < m->group->ranges.count && m->has_memory; i++)
+        if (m->group->held[i])
+            mark(m, &m->group->ranges.at[i]);
 }
 
 /* ---- The two lists. */
@@ -338,7 +310,10 @@ static int fill(haul_environment *e, uint32_t number, uintptr_t leaver, haul__se
         return 0;
     m.stays = (unsigned char *)(m.todo + count);
     is_full = find_rest(&m, number, leaver) && list_ranges(allocator, &m, part) &&
-              list_objects(allocator, &m, part) && list_attached(e, group, part);
+              list_objects(allocator, &m, part) &&
+              haul__list_roomy(allocator, part->objects.at, part->objects.count, &part->roomy) &&
+              haul__list_roomy(allocator, m.cut->objects.at, m.cut->objects.count, &m.cut->roomy) &&
+              list_attached(e, group, part);
     haul__release(allocator, m.todo, bytes);
     return is_full;
 }
@@ -373,6 +348,8 @@ haul_status haul__cut(haul_environment *e, uint32_t number, uintptr_t leaver, ui
     e->groups.at[taken] = part;
     change_leads(e, group->leads_into.at, group->leads_into.count, part->cut->leads_into.at,
                  part->cut->leads_into.count);
+    haul__stops_go(e, group->stops.at, group->stops.count);
+    haul__stops_come(e, part->cut->stops.at, part->cut->stops.count);
     group->rest = part->cut;
     *part_number = 1 + taken;
     return HAUL_OK;
@@ -417,8 +394,10 @@ void haul__take_cut(haul_environment *e, uint32_t number)
     haul__rest *cut = part->cut;
     haul__take_cut_digests(e, group, part);
     haul__drop_members(e, group);
+    haul__cut_held(group, cut->ranges.at, cut->ranges.count);
     SWAP_LISTS(haul__covered, &group->ranges, &cut->ranges);
     SWAP_LISTS(haul__typed, &group->objects, &cut->objects);
+    SWAP_LISTS(haul__roomy, &group->roomy, &cut->roomy);
     SWAP_LISTS(uint32_t, &group->leads_into, &cut->leads_into);
     SWAP_LISTS(uintptr_t, &group->stops, &cut->stops);
     move_attached(e, cut->of, number);

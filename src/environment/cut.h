@@ -12,6 +12,7 @@ struct haul__rest {
     /* what it keeps of its lists */
     HAUL__LIST(haul__covered) ranges;
     HAUL__LIST(haul__typed) objects;
+    haul__roomy_list roomy;
     HAUL__LIST(uint32_t) leads_into;
     HAUL__LIST(uintptr_t) stops;
 };

@@ -178,11 +178,12 @@ static size_t group_bookkeeping(const haul__sent_group *group)
 {
     return sizeof *group + group->ranges.capacity * sizeof *group->ranges.at +
            group->objects.capacity * sizeof *group->objects.at +
+           group->roomy.capacity * sizeof *group->roomy.at +
            group->leads_into.capacity * sizeof *group->leads_into.at +
            group->stops.capacity * sizeof *group->stops.at +
            group->attached.capacity * sizeof *group->attached.at +
            group->attached_in.capacity * sizeof *group->attached_in.at + haul__member_bytes(group) +
-           haul__digest_bytes(group);
+           group->held_room * sizeof *group->held + haul__digest_bytes(group);
 }
 
 void haul__environment_sums(const haul_environment *e, haul_environment_info *sums)

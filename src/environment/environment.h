@@ -27,6 +27,15 @@ typedef struct haul__typed {
     const haul_type *type;
 } haul__typed;
 
+/* Objects whose memory reaches out of their range: what they begin or end with does not travel. */
+typedef struct haul__roomy {
+    uintptr_t begin, end; /* of their memory */
+    uintptr_t first;      /* byte that travels */
+    /* 1 + the place of the last ones before these that end behind `begin`; 0: there are none */
+    size_t before;
+} haul__roomy;
+typedef HAUL__LIST(haul__roomy) haul__roomy_list;
+
 /* Strips of a member of all objects of a type (strips.h). */
 typedef struct haul__member haul__member;
 
@@ -51,8 +60,11 @@ typedef struct haul__sent_group {
     haul__rest *cut;             /* of a part that leaves; else NULL */
     const haul__rest *rest;      /* during an exit: what stays of it; NULL: all does */
     int was_cut;                 /* parts of it have left */
+    size_t *held;                /* for each range (held.h); NULL: nobody has counted */
+    size_t held_room;
     HAUL__LIST(haul__covered) ranges;    /* by address */
     HAUL__LIST(haul__typed) objects;     /* by address */
+    haul__roomy_list roomy;              /* of these; by address */
     haul__member *members;               /* NULL: none */
     haul__digests *digests;              /* NULL: no sync has asked for them */
     HAUL__LIST(uint32_t) leads_into;     /* numbers of groups, each once */
@@ -61,6 +73,7 @@ typedef struct haul__sent_group {
      * by_calls have their places here */
     HAUL__LIST(uintptr_t) attached_in;
     size_t roots, led_from; /* its holds */
+    size_t words;           /* pointers in `attached` of the environment that stand in it */
     int is_leaving, is_listed, is_affected;
     uint32_t next_leaving, next_affected; /* 1 + its number; 0: the end */
     struct haul__sent_group *next_left;   /* leaving.h */
@@ -126,6 +139,7 @@ struct haul_environment {
     haul__sent_group *left; /* leaving.h */
     haul__written written;  /* open, if syncs ask it */
     size_t tracked_ranges;  /* that are watched */
+    uint64_t holders_seen;  /* by exits that asked what is held (held.h) */
 };
 
 /* Does it have its shipment alone? */

@@ -11,6 +11,7 @@
 #include "device/streams.h"
 #include "environment/cut.h"
 #include "environment/groups.h"
+#include "environment/held.h"
 #include "environment/leaving.h"
 #include "environment/look_up.h"
 #include "environment/outstanding.h"
@@ -87,6 +88,7 @@ static void follow_leaving(haul_environment *e, leaver *l, uint32_t *seen)
     size_t i;
     for (; at; at = e->groups.at[at - 1]->next_leaving) {
         const haul__sent_group *group = e->groups.at[at - 1];
+        haul__stops_go(e, group->stops.at, group->stops.count);
         for (i = 0; i < group->leads_into.count; i++) {
             e->groups.at[group->leads_into.at[i]]->led_from--;
             lose_hold(e, l, group->leads_into.at[i]);
@@ -119,6 +121,7 @@ static haul_status list_leaving(haul_environment *e, leaver *l, uint32_t number)
 {
     uint32_t seen = 0, part;
     haul_status status = HAUL_OK;
+    haul__root_goes(e, haul__holds_find(&e->holds, l->address));
     lose_hold(e, l, number);
     follow_leaving(e, l, &seen);
     while (status == HAUL_OK && take_affected(e, l, &number)) {
@@ -402,6 +405,7 @@ static haul_status leave(haul_environment *e, haul__hold *hold, leaver *l)
     if (status != HAUL_OK) {
         group->roots++;
         group->maker = maker;
+        haul__drop_all_held(e);
         return status;
     }
     e->info.exits++;

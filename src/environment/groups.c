@@ -13,8 +13,10 @@
  */
 #include "environment/groups.h"
 #include "environment/cut.h"
+#include "environment/held.h"
 #include "environment/look_up.h"
 #include "environment/outstanding.h"
+#include "environment/standing.h"
 #include "environment/updates.h"
 #include "environment/watch.h"
 #include "base/index.h"
@@ -360,6 +362,7 @@ static void drop_rest(const haul_allocator *allocator, haul__rest *rest)
         return;
     HAUL__LIST_RELEASE(allocator, &rest->ranges);
     HAUL__LIST_RELEASE(allocator, &rest->objects);
+    HAUL__LIST_RELEASE(allocator, &rest->roomy);
     HAUL__LIST_RELEASE(allocator, &rest->leads_into);
     HAUL__LIST_RELEASE(allocator, &rest->stops);
     haul__release(allocator, rest, sizeof *rest);
@@ -381,8 +384,10 @@ void haul__group_discard(haul_environment *e, haul__sent_group *group)
     leave_ring(group);
     HAUL__LIST_RELEASE(allocator, &group->ranges);
     HAUL__LIST_RELEASE(allocator, &group->objects);
+    HAUL__LIST_RELEASE(allocator, &group->roomy);
     haul__drop_members(e, group);
     haul__drop_digests(e, group);
+    haul__drop_held(e, group);
     drop_rest(allocator, group->cut);
     HAUL__LIST_RELEASE(allocator, &group->leads_into);
     HAUL__LIST_RELEASE(allocator, &group->stops);
@@ -421,7 +426,10 @@ static haul_status fill(haul_environment *e, haul__sent_group *group, const haul
         haul__environment_path(e, e->reached_out, e->context->error.other_path);
     if (status != HAUL_OK)
         return status;
-    status = list_stops(e, group) ? send(e, group, plan, options, async) : no_memory(e);
+    status = list_stops(e, group) && haul__list_roomy(&e->context->allocator, group->objects.at,
+                                                      group->objects.count, &group->roomy)
+                 ? send(e, group, plan, options, async)
+                 : no_memory(e);
     if (status != HAUL_OK) {
         haul__plan_drop(plan);
         return status;
@@ -561,6 +569,7 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
         withdraw(e, *number);
         return status;
     }
+    haul__stops_come(e, group->stops.at, group->stops.count);
     e->info.groups_made++;
     e->info.attached += group->attached.count;
     return HAUL_OK;

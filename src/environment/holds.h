@@ -11,7 +11,8 @@
 typedef struct haul__hold {
     uintptr_t address;   /* 0: free */
     size_t lower, upper; /* of the largest root that was entered there, from the address */
-    uintptr_t other;     /* of a pointer: its address on the other side */
+    /* of a root: where what it holds begins; of a pointer: its address on the other side */
+    uintptr_t other;
     /* of a pointer: its place in the list of the group that it leads into; by its host address: in
      * that of the group that it stands in */
     size_t listed;

@@ -57,35 +57,76 @@ void *haul_environment_host_pointer(const haul_environment *environment, const v
     return other_of(&environment->there, (uintptr_t)device);
 }
 
-/* *is_one: one look at the table gave the answer. */
-static haul_presence presence_of(const haul__present *table, uintptr_t at, uintptr_t end,
-                                 int *is_one)
+/* An answer about many pages takes many looks at the table. They are of one time if the table has
+ * not changed meanwhile, or not in these pages. That is asked after each piece of so many bytes, so
+ * that changes elsewhere can be told, however many come. */
+#define PIECE ((uintptr_t)16 * HAUL__PRESENT_SPAN)
+
+typedef struct asked {
+    const haul__present *table;
+    uintptr_t at, end;
+    uint32_t version, since;
+} asked;
+
+static int is_of_one_time(asked *a)
 {
-    haul__found_range found;
-    *is_one = haul__present_find(table, at, &found);
-    if (!*is_one)
-        return haul__present_next(table, at, end) < end ? HAUL_PRESENT_IN_PART : HAUL_ABSENT;
-    while (found.end < end && found.goes_on) {
-        *is_one = 0;
-        if (!haul__present_find(table, found.end, &found))
-            break;
-    }
-    return found.end < end ? HAUL_PRESENT_IN_PART : HAUL_PRESENT;
+    return a->version == haul__present_version(a->table) ||
+           haul__present_is_quiet(a->table, a->at, a->end, &a->since);
 }
 
-/* Parts of an answer may be of different times. Then it is asked again. */
+/* The first byte is absent. 0: the answer may be of several times. */
+static int look_for_others(asked *a, haul_presence *presence)
+{
+    uintptr_t at = a->at, there = a->end;
+    *presence = HAUL_ABSENT;
+    while (at < a->end && *presence == HAUL_ABSENT) {
+        const uintptr_t end = a->end - at > PIECE ? at + PIECE : a->end;
+        there = haul__present_next(a->table, at, end);
+        if (there < end)
+            *presence = HAUL_PRESENT_IN_PART;
+        at = end;
+        if (!is_of_one_time(a))
+            return 0;
+    }
+    return 1;
+}
+
+/* The first byte is present. A range that ends too early is an answer, whatever else has changed:
+ * its last byte is present, and it has not all. */
+static int follow_range(asked *a, haul__found_range *found, haul_presence *presence)
+{
+    uintptr_t checked = found->end;
+    *presence = HAUL_PRESENT_IN_PART;
+    while (found->end < a->end && found->goes_on) {
+        if (!haul__present_find(a->table, found->end, found))
+            return is_of_one_time(a);
+        if (found->end - checked < PIECE && found->end < a->end)
+            continue;
+        checked = found->end;
+        if (!is_of_one_time(a))
+            return 0;
+    }
+    if (found->end >= a->end)
+        *presence = HAUL_PRESENT;
+    return 1;
+}
+
 haul_presence haul__presence_of(const haul_environment *environment, uintptr_t at, size_t bytes)
 {
     haul_presence presence;
-    uintptr_t end;
-    uint32_t version;
-    int is_one;
-    if (haul__add_overflows(at, bytes ? bytes : 1, &end))
+    haul__found_range found;
+    asked a;
+    int is_told;
+    if (haul__add_overflows(at, bytes ? bytes : 1, &a.end))
         return HAUL_ABSENT;
+    a.table = &environment->host;
+    a.at = at;
     do {
-        version = haul__present_version(&environment->host);
-        presence = presence_of(&environment->host, at, end, &is_one);
-    } while (!is_one && version != haul__present_version(&environment->host));
+        a.since = haul__present_moment(a.table);
+        a.version = haul__present_version(a.table);
+        is_told = haul__present_find(a.table, at, &found) ? follow_range(&a, &found, &presence)
+                                                          : look_for_others(&a, &presence);
+    } while (!is_told);
     return presence;
 }
 

@@ -139,7 +139,7 @@ static void remove_pieces(haul__present *table, haul__page_entry *entry,
     haul__present_end_change(table);
 }
 
-/* ---- Ranges. */
+/* ---- Ranges. Readers are told where before they come or go. */
 
 /* Removes the range from its pages before `until`. */
 static void remove_until(haul__present *table, uintptr_t begin, uintptr_t end, uintptr_t until)
@@ -157,10 +157,9 @@ static void remove_until(haul__present *table, uintptr_t begin, uintptr_t end, u
     }
 }
 
-int haul__present_add(haul__present *table, uintptr_t begin, size_t bytes, uintptr_t delta,
-                      uint32_t group)
+static int add_range(haul__present *table, uintptr_t begin, uintptr_t end, uintptr_t delta,
+                     uint32_t group)
 {
-    const uintptr_t end = begin + bytes;
     uintptr_t at;
     for (at = begin & ~(HAUL__PRESENT_SPAN - 1); at < end; at += HAUL__PRESENT_SPAN) {
         const haul__page_piece one = piece_in(begin, end, at, delta, group);
@@ -178,9 +177,30 @@ int haul__present_add(haul__present *table, uintptr_t begin, size_t bytes, uintp
     return 1;
 }
 
+int haul__present_add(haul__present *table, uintptr_t begin, size_t bytes, uintptr_t delta,
+                      uint32_t group)
+{
+    int is_added;
+    haul__present_announce(table, begin, begin + bytes);
+    is_added = add_range(table, begin, begin + bytes, delta, group);
+    haul__present_conclude(table);
+    return is_added;
+}
+
 void haul__present_remove(haul__present *table, uintptr_t begin, size_t bytes)
 {
+    haul__present_announce(table, begin, begin + bytes);
     remove_until(table, begin, begin + bytes, begin + bytes);
+    haul__present_conclude(table);
+}
+
+/* Those of a list from its first range on, which lie in one page. */
+static void announce_together(haul__present *table, const haul__covered *ranges, size_t count,
+                              int by_device)
+{
+    const haul__covered *last = &ranges[count - 1];
+    haul__present_announce(table, haul__present_begin_of(ranges, by_device),
+                           haul__present_begin_of(last, by_device) + last->bytes);
 }
 
 /* How many ranges, from the first one on, begin and end in its page. 0: it does not end there. */
@@ -209,8 +229,10 @@ void haul__present_remove_all(haul__present *table, const haul__covered *ranges,
         if (even.count) {
             haul__present_remove_even(table, &even);
         } else if (together > 1) {
+            announce_together(table, ranges + i, together, by_device);
             remove_pieces(table, haul__present_page_made(table, begin), ranges + i, together,
                           by_device);
+            haul__present_conclude(table);
         } else {
             together = 1;
             haul__present_remove(table, begin, ranges[i].bytes);
@@ -232,7 +254,9 @@ int haul__present_add_all(haul__present *table, const haul__covered *ranges, siz
             is_added = haul__present_add_even(table, &even);
         } else if (together > 1) {
             haul__page_entry *entry = haul__present_page_made(table, begin);
+            announce_together(table, ranges + i, together, by_device);
             is_added = entry && add_pieces(table, entry, ranges + i, together, by_device, group);
+            haul__present_conclude(table);
         } else {
             together = 1;
             is_added = haul__present_add(table, begin, ranges[i].bytes,

@@ -14,10 +14,18 @@ typedef struct haul__fresh {
     size_t bytes; /* that were ever fresh */
 } haul__fresh;
 
+#define HAUL__PRESENT_LATELY 64u /* a power of two */
+
 typedef struct haul__present {
     haul_allocator allocator;
-    uint32_t version;    /* odd while records change; atomic, like all that readers read */
-    uintptr_t directory; /* of a haul__directory; 0: the table is empty */
+    uint32_t version; /* odd while records change; atomic, like all that readers read */
+    /* ranges, or some together, that have come or gone: begun, and done; and where the last ones
+     * lie, by their numbers */
+    uint32_t begun, done;
+    struct {
+        uintptr_t begin, end;
+    } lately[HAUL__PRESENT_LATELY];
+    uintptr_t directory;              /* of a haul__directory; 0: the table is empty */
     uintptr_t last_block, last_pages; /* that the writer found last; 0: none */
     struct haul__kept *kept;
     haul__fresh blocks, records;
@@ -63,6 +71,16 @@ HAUL__INLINE uint32_t haul__present_version(const haul__present *table)
 {
     return haul__atomic_load(&table->version);
 }
+
+/* What haul__present_is_quiet asks for: a moment. Any thread. */
+HAUL__INLINE uint32_t haul__present_moment(const haul__present *table)
+{
+    return haul__atomic_load(&table->done);
+}
+/* 1: between the moment and now no range with a byte in [begin, end) has come or gone. Then *since
+ * is a later moment. 0: one has, or too many elsewhere to tell. Any thread. */
+int haul__present_is_quiet(const haul__present *table, uintptr_t begin, uintptr_t end,
+                           uint32_t *since);
 
 /* The range of a byte; 0: there is none. Any thread. */
 int haul__present_find(const haul__present *table, uintptr_t address, haul__found_range *found);

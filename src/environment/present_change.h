@@ -21,6 +21,21 @@ HAUL__INLINE void haul__present_end_change(haul__present *table)
     HAUL__STORE(table->version, table->version + 1);
 }
 
+/* Ranges in [begin, end) are about to come or go, in one page or in many. */
+HAUL__INLINE void haul__present_announce(haul__present *table, uintptr_t begin, uintptr_t end)
+{
+    const uint32_t at = table->begun & (HAUL__PRESENT_LATELY - 1);
+    HAUL__STORE(table->lately[at].begin, begin);
+    HAUL__STORE(table->lately[at].end, end);
+    HAUL__STORE(table->begun, table->begun + 1);
+}
+
+/* They have, or have not. */
+HAUL__INLINE void haul__present_conclude(haul__present *table)
+{
+    HAUL__STORE(table->done, table->done + 1);
+}
+
 HAUL__INLINE uintptr_t haul__present_begin_of(const haul__covered *range, int by_device)
 {
     return by_device ? range->device : range->begin;

@@ -132,9 +132,8 @@ static uintptr_t end_of_even(const haul__even *even)
     return even->begin + (even->count - 1) * even->stride + even->bytes;
 }
 
-int haul__present_add_even(haul__present *table, const haul__even *even)
+static int add_even(haul__present *table, const haul__even *even, uintptr_t end)
 {
-    const uintptr_t end = end_of_even(even);
     uintptr_t at = even->begin & ~(HAUL__PRESENT_SPAN - 1);
     haul__even_part part;
     size_t first = 0;
@@ -149,7 +148,20 @@ int haul__present_add_even(haul__present *table, const haul__even *even)
     return 1;
 }
 
+int haul__present_add_even(haul__present *table, const haul__even *even)
+{
+    const uintptr_t end = end_of_even(even);
+    int is_added;
+    haul__present_announce(table, even->begin, end);
+    is_added = add_even(table, even, end);
+    haul__present_conclude(table);
+    return is_added;
+}
+
 void haul__present_remove_even(haul__present *table, const haul__even *even)
 {
-    remove_until(table, even, end_of_even(even));
+    const uintptr_t end = end_of_even(even);
+    haul__present_announce(table, even->begin, end);
+    remove_until(table, even, end);
+    haul__present_conclude(table);
 }

@@ -246,6 +246,25 @@ uintptr_t haul__present_next(const haul__present *table, uintptr_t begin, uintpt
     return at < end ? at : end;
 }
 
+/* A place that is read here may be given to a later change meanwhile: then too many have begun. */
+int haul__present_is_quiet(const haul__present *table, uintptr_t begin, uintptr_t end,
+                           uint32_t *since)
+{
+    const uint32_t done = GET(table->done), begun = GET(table->begun);
+    uint32_t i;
+    if (begun - *since >= HAUL__PRESENT_LATELY)
+        return 0;
+    for (i = *since; i != begun; i++) {
+        const uint32_t at = i & (HAUL__PRESENT_LATELY - 1);
+        if (GET(table->lately[at].begin) < end && GET(table->lately[at].end) > begin)
+            return 0;
+    }
+    if (GET(table->begun) - *since >= HAUL__PRESENT_LATELY)
+        return 0;
+    *since = done;
+    return 1;
+}
+
 /* How many ranges, from the first one on, lie in the page and hold no byte of its pieces. Nobody
  * changes it meanwhile. */
 HAUL__HOT static size_t count_clear(const haul__present_page *p, const haul__covered *ranges,

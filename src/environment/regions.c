@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "device/streams.h"
 #include "environment/groups.h"
+#include "environment/held.h"
 #include "environment/leaving.h"
 #include "environment/listing.h"
 #include "environment/look_up.h"
@@ -191,6 +192,8 @@ static haul_status enter_root(haul_environment *e, const haul_root *root,
         hold = haul__holds_add(&e->holds, address);
         hold->group = group;
         hold->lower = of.lower;
+        hold->other = address + of.lower;
+        haul__root_comes(e, hold);
         e->groups.at[group]->roots++;
     }
     hold->lower = of.lower < hold->lower ? of.lower : hold->lower;

@@ -10,6 +10,7 @@
  */
 #include "environment/standing.h"
 #include "base/index.h"
+#include "base/sort_by_address.h"
 #include "map/forms.h"
 #include "map/found.h"
 #include "pack/plan.h"
@@ -31,27 +32,58 @@ const haul__covered *haul__covered_at(const haul__sent_group *group, uintptr_t a
     return range && address - range->begin < range->bytes ? range : NULL;
 }
 
-static int objects_begin_by(const void *objects, size_t i, uint64_t address)
+static int roomy_begin_by(const void *roomy, size_t i, uint64_t address)
 {
-    return ((const haul__typed *)objects)[i].begin <= address;
+    return ((const haul__roomy *)roomy)[i].begin <= address;
 }
 
+static int is_roomy_before(const void *a, const void *b)
+{
+    const haul__roomy *left = a, *right = b;
+    return left->begin != right->begin ? left->begin < right->begin : left->end > right->end;
+}
+
+/* From ones that end too early to the next that may not. */
+static size_t reach_behind(const haul__roomy *roomy, size_t place, uintptr_t address)
+{
+    while (place > 0 && roomy[place - 1].end <= address)
+        place = roomy[place - 1].before;
+    return place;
+}
+
+int haul__list_roomy(const haul_allocator *allocator, const haul__typed *objects, size_t count,
+                     haul__roomy_list *roomy)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const haul__walk *walk = haul__type_walk(objects[i].type);
+        haul__roomy *one;
+        if (!walk->true_lower && walk->true_upper >= walk->extent && !haul__is_sized(walk))
+            continue;
+        one = HAUL__LIST_ADD(allocator, roomy);
+        if (!one)
+            return 0;
+        one->begin = objects[i].begin;
+        one->end = objects[i].begin + objects[i].count * (walk->extent ? walk->extent : 1);
+        one->first = objects[i].begin + walk->true_lower;
+    }
+    haul__sort_by_address(allocator, roomy->at, roomy->count, sizeof *roomy->at, is_roomy_before);
+    for (i = 0; i < roomy->count; i++)
+        roomy->at[i].before = reach_behind(roomy->at, i, roomy->at[i].begin);
+    return 1;
+}
+
+/* Objects may lie in a hole of others, so the last ones that begin before need not be the right
+ * ones. */
 const haul__covered *haul__range_around(const haul__sent_group *group, uintptr_t address)
 {
     const haul__covered *range = haul__covered_at(group, address);
-    const haul__typed *objects;
-    const haul__walk *walk;
-    size_t i;
+    size_t place;
     if (range)
         return range;
-    i = haul__search(group->objects.at, 0, group->objects.count, address, objects_begin_by);
-    if (!i)
-        return NULL;
-    objects = &group->objects.at[i - 1];
-    walk = haul__type_walk(objects->type);
-    return (address - objects->begin) / (walk->extent ? walk->extent : 1) < objects->count
-               ? haul__covered_at(group, objects->begin + walk->true_lower)
-               : NULL;
+    place = haul__search(group->roomy.at, 0, group->roomy.count, address, roomy_begin_by);
+    place = reach_behind(group->roomy.at, place, address);
+    return place ? haul__covered_at(group, group->roomy.at[place - 1].first) : NULL;
 }
 
 /* Is the word a part of a hole? Those of objects that have left a group are none. */

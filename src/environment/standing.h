@@ -20,6 +20,9 @@ int haul__stands(const haul_environment *environment, uintptr_t address, haul__s
 
 /* The range that holds the byte; NULL: none. */
 const haul__covered *haul__covered_at(const haul__sent_group *group, uintptr_t address);
+/* Lists the objects among these whose memory reaches out of their range. 0: out of memory. */
+int haul__list_roomy(const haul_allocator *allocator, const haul__typed *objects, size_t count,
+                     haul__roomy_list *roomy);
 /* The range of the objects in whose memory the byte lies, though it may be in a hole before the
  * range or behind it; NULL: none. */
 const haul__covered *haul__range_around(const haul__sent_group *group, uintptr_t address);

@@ -256,6 +256,63 @@ TEST(environment_cut, words_left_out_of_what_has_left_have_no_place)
     finish();
 }
 
+typedef struct inner {
+    int64_t value;
+} inner;
+
+/* Of it, `room` is left out, and lies behind all that travels. */
+typedef struct outer {
+    struct outer *next;
+    struct inner *inside; /* a part of `room` */
+    uintptr_t room[8];
+} outer;
+
+static haul_type *outer_type, *inner_type;
+static const haul_field outer_fields[] = {
+    HAUL_OBJECT(outer, next, &outer_type),
+    HAUL_OBJECT(outer, inside, &inner_type),
+};
+
+/* An object may lie in a hole of another one. The words behind it are a hole all the same. */
+TEST(environment_cut, words_behind_an_object_in_a_hole_have_a_place)
+{
+    static const haul_struct plain = HAUL_PLAIN(inner, NULL);
+    const haul_policy_row row = { HAUL_MEMBER(outer, room), .type = &outer_type,
+                                  .action = HAUL_NONE };
+    haul_type *policy;
+    outer all[4];
+    size_t i;
+    memset(all, 0, sizeof all);
+    start();
+    inner_type = type_new(&plain);
+    outer_type = TYPE_NEW(outer, outer_fields);
+    CHECK_STATUS(haul_type_commit(outer_type), HAUL_OK);
+    CHECK_STATUS(haul_policy_create(outer_type, "roomy", &row, 1, &policy), HAUL_OK);
+    /* all[0] and all[2] lead to all[1], which has an inner one, and all[3] leads nowhere */
+    all[0].next = all[2].next = &all[1];
+    all[1].inside = (inner *)(void *)&all[1].room[2];
+    CHECK_STATUS(haul_environment_enter(env, &all[0], policy, 1, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &all[2], policy, 1, NULL, NULL), HAUL_OK);
+    CHECK_EQ(presence(&all[1].room[2]), HAUL_PRESENT);
+    CHECK_STATUS(haul_environment_exit(env, &all[0], NULL, NULL), HAUL_OK);
+    CHECK_EQ(presence(&all[0]), HAUL_ABSENT);
+    for (i = 0; i < 8; i++) {
+        all[0].room[i] = all[1].room[i] = (uintptr_t)&all[2];
+        CHECK_STATUS(haul_environment_attach(env, &all[0].room[i]), HAUL_ERROR_ARGUMENT);
+        if (i == 2)
+            continue; /* data of the inner object */
+        CHECK_STATUS(haul_environment_attach(env, &all[1].room[i]), HAUL_OK);
+        CHECK_STATUS(haul_environment_detach(env, &all[1].room[i]), HAUL_OK);
+    }
+    CHECK_STATUS(haul_environment_attach(env, &all[1].room[7]), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &all[2], NULL, NULL), HAUL_OK);
+    CHECK_EQ(info().groups, 0);
+    haul_type_free(&policy);
+    haul_type_free(&outer_type);
+    haul_type_free(&inner_type);
+    finish();
+}
+
 typedef struct tagged {
     struct tagged *next; /* its lowest bit is a mark */
     int64_t value;
@@ -391,6 +448,93 @@ TEST(environment_cut, a_tracked_sync_knows_that_large_arrays_have_left)
     }
     free(h.large);
     haul_type_free(&holder_type);
+    finish();
+}
+
+/* ---- Many holders. */
+
+/* `count` parts lead to the last one, which came with the first; each is a root. All but the last
+ * of them leave. Answers how many holders were looked through. */
+static uint64_t leave_one_by_one(size_t count)
+{
+    part *many = calloc(count + 2, sizeof *many), *shared = &many[count];
+    uint64_t seen;
+    size_t i;
+    CHECK(many != NULL);
+    start();
+    shared->a = &many[count + 1]; /* which stays, too */
+    for (i = 0; i < count; i++) {
+        many[i].a = shared;
+        enter(&many[i]);
+    }
+    seen = env->holders_seen;
+    for (i = 0; i + 1 < count; i++) {
+        leave(&many[i]);
+        CHECK_EQ(presence(&many[i]), HAUL_ABSENT);
+        CHECK_EQ(presence(shared), HAUL_PRESENT);
+        CHECK_EQ(presence(shared->a), HAUL_PRESENT);
+    }
+    seen = env->holders_seen - seen;
+    leave(&many[i]);
+    CHECK_EQ(presence(shared), HAUL_ABSENT);
+    CHECK_EQ(info().groups, 0);
+    finish();
+    free(many);
+    return seen;
+}
+
+TEST(environment_cut, many_sharers_leave_without_a_look_at_each_other)
+{
+    CHECK(leave_one_by_one(500) < 8 * 500);
+    CHECK(leave_one_by_one(2000) < 8 * 2000);
+}
+
+/* Holders come and go between exits: roots in the rest, and groups that lead there. */
+TEST(environment_cut, holders_that_come_later_hold_as_well)
+{
+    start_shared();
+    P[6].a = P[7].a = &P[3];
+    enter(&P[6]);
+    leave(&P[0]); /* counts who holds P[3] */
+    enter(&P[7]);
+    enter(&P[4]); /* a root in the rest */
+    leave(&P[5]);
+    leave(&P[6]);
+    CHECK_EQ(presence(&P[3]), HAUL_PRESENT);
+    leave(&P[7]);
+    CHECK_EQ(presence(&P[3]), HAUL_ABSENT);
+    CHECK_EQ(presence(host.arrays[3]), HAUL_ABSENT);
+    CHECK_EQ(presence(&P[4]), HAUL_PRESENT);
+    P[8].a = &P[4];
+    enter(&P[8]);
+    leave(&P[4]);
+    CHECK_EQ(presence(&P[4]), HAUL_PRESENT);
+    leave(&P[8]);
+    CHECK_EQ(presence(&P[4]), HAUL_ABSENT);
+    CHECK_EQ(info().groups, 0);
+    finish();
+}
+
+/* Of a group that leads into the rest of another, only a rest stays; then it holds less. */
+TEST(environment_cut, a_rest_holds_what_it_leads_to_alone)
+{
+    start_shared();
+    P[6].a = &P[7];
+    P[7].a = &P[4];
+    P[6].b = &P[3];
+    P[8].a = &P[7];
+    enter(&P[6]); /* P[6] and P[7] lead into the group of P[0] */
+    enter(&P[8]);
+    leave(&P[0]);
+    leave(&P[5]);
+    CHECK_EQ(presence(&P[3]), HAUL_PRESENT);
+    leave(&P[6]); /* P[7] stays, and holds P[4] */
+    CHECK_EQ(presence(&P[3]), HAUL_ABSENT);
+    CHECK_EQ(presence(&P[7]), HAUL_PRESENT);
+    CHECK_EQ(presence(&P[4]), HAUL_PRESENT);
+    leave(&P[8]);
+    CHECK_EQ(presence(&P[4]), HAUL_ABSENT);
+    CHECK_EQ(info().groups, 0);
     finish();
 }
 

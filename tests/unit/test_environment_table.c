@@ -529,3 +529,62 @@ TEST(environment_table, a_page_never_shows_what_its_record_held_before)
     CHECK_EQ(w.found_away, 0);
     haul__present_close(&w.table);
 }
+
+/* Is the table quiet since a moment? */
+static int is_quiet_since(const haul__present *table, uintptr_t begin, uintptr_t end,
+                          uint32_t since)
+{
+    return haul__present_is_quiet(table, begin, end, &since);
+}
+
+TEST(environment_table, changes_elsewhere_are_told_from_those_in_the_pages_that_are_asked_for)
+{
+    const uintptr_t begin = BASE + 0x4000, end = BASE + 0x9000;
+    haul__covered two[2];
+    haul__present table;
+    uint32_t since;
+    unsigned i;
+    memset(&allocator, 0, sizeof allocator);
+    allocator.allocate = give;
+    allocator.release = take_back;
+    allocations_left = 1000;
+    haul__present_open(&table, &allocator);
+    since = haul__present_moment(&table);
+    CHECK(haul__present_add(&table, begin - 100, 100, 0, 1)); /* ends where it begins */
+    CHECK(haul__present_add(&table, end, 0x3000, 0, 1));
+    CHECK(is_quiet_since(&table, begin, end, since));
+    CHECK(!is_quiet_since(&table, begin - 1, end, since));
+    CHECK(!is_quiet_since(&table, begin, end + 1, since));
+    haul__present_remove(&table, begin - 100, 100);
+    CHECK(is_quiet_since(&table, begin, end, since));
+    CHECK(haul__present_is_quiet(&table, begin, end, &since));
+    CHECK(is_quiet_since(&table, begin - 100, end, since)); /* it is later now */
+    /* any byte, of a range alone and of several, that come or go */
+    CHECK(haul__present_add(&table, end - 1, 1, 0, 1));
+    CHECK(!is_quiet_since(&table, begin, end, since));
+    since = haul__present_moment(&table);
+    haul__present_remove(&table, end - 1, 1);
+    CHECK(!is_quiet_since(&table, begin, end, since));
+    for (i = 0; i < 2; i++) {
+        two[i].begin = two[i].device = begin + 0x100 + i * 0x200;
+        two[i].bytes = 64 + i;
+    }
+    since = haul__present_moment(&table);
+    CHECK(haul__present_add_all(&table, two, 2, 0, 1));
+    CHECK(!is_quiet_since(&table, two[1].begin + 64, end, since));
+    CHECK(is_quiet_since(&table, two[1].begin + 65, end, since));
+    since = haul__present_moment(&table);
+    haul__present_remove_all(&table, two, 2, 0);
+    CHECK(!is_quiet_since(&table, begin, two[0].begin + 1, since));
+    CHECK(is_quiet_since(&table, begin, two[0].begin, since));
+    /* so many that their places are given to others */
+    since = haul__present_moment(&table);
+    for (i = 0; i < HAUL__PRESENT_LATELY - 1; i++) {
+        CHECK(is_quiet_since(&table, begin, end, since));
+        CHECK(haul__present_add(&table, end + 0x4000 + 64 * i, 32, 0, 1));
+    }
+    CHECK(is_quiet_since(&table, begin, end, since));
+    CHECK(haul__present_add(&table, end + 0x4000 + 64 * i, 32, 0, 1));
+    CHECK(!is_quiet_since(&table, begin, end, since));
+    haul__present_close(&table);
+}

@@ -153,6 +153,50 @@ TEST(environment_threads, what_was_never_present_as_a_whole_is_never_said_to_be)
     finish();
 }
 
+enum { LONG_PAGES = LARGE(16384, 1024), LONG_TURNS = 50 };
+
+static void *come_and_go_on(void *user)
+{
+    (void)user;
+    while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
+        CHECK_STATUS(haul_environment_enter(env, &P[1], part_type, 1, NULL, NULL), HAUL_OK);
+        CHECK_STATUS(haul_environment_exit(env, &P[1], NULL, NULL), HAUL_OK);
+    }
+    return NULL;
+}
+
+/* In the time of one answer about many pages, another thread enters and leaves many times. */
+TEST(environment_threads, changes_elsewhere_do_not_hold_up_an_answer_about_many_pages)
+{
+    static const haul_struct plain = HAUL_PLAIN(wide_page, NULL);
+    const size_t bytes = LONG_PAGES * sizeof *wide;
+    haul_type *type;
+    pthread_t other;
+    void *memory;
+    int i;
+    start();
+    type = type_new(&plain);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK(posix_memalign(&memory, PAGE, 2 * bytes) == 0);
+    wide = memset(memory, 0, 2 * bytes);
+    CHECK_STATUS(haul_environment_enter(env, wide, type, LONG_PAGES, NULL, NULL), HAUL_OK);
+    is_over = 0;
+    CHECK(pthread_create(&other, NULL, come_and_go_on, NULL) == 0);
+    for (i = 0; i < LONG_TURNS; i++) {
+        CHECK_EQ(haul_environment_presence(env, wide, bytes), HAUL_PRESENT);
+        CHECK_EQ(haul_environment_presence(env, wide, bytes + 1), HAUL_PRESENT_IN_PART);
+        CHECK_EQ(haul_environment_presence(env, wide + LONG_PAGES, bytes), HAUL_ABSENT);
+        CHECK_EQ(haul_environment_presence(env, (char *)(wide + LONG_PAGES) - 1, bytes),
+                 HAUL_PRESENT_IN_PART);
+    }
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+    pthread_join(other, NULL);
+    leave((part *)(void *)wide);
+    free(memory);
+    haul_type_free(&type);
+    finish();
+}
+
 TEST(environment_threads, look_ups_are_right_while_other_graphs_come_and_go)
 {
     pthread_t readers[READERS];
