@@ -10,6 +10,11 @@
  * within one that was shipped, as elements of the same type: then it is as long on the host. What
  * was shipped is recorded by a walk of the host's graph.
  *
+ * A pointer in the copy stands for one on the host, and the two may differ: a pointer to no
+ * elements is null in the copy, or lies at the begin of another range. So each pointer that is
+ * followed must lead to the same byte on the host. And a byte that the graph has now must have been
+ * described when it was shipped: any other one is 0 in the copy, and does not come back.
+ *
  * Objects that the new graph has no pointer to keep the bytes that the host has. Nothing has looked
  * at theirs, and the program may hold a pointer to them.
  *
@@ -18,6 +23,8 @@
 #include "ship/untrusted.h"
 
 #include "base/sort.h"
+#include "base/status.h"
+#include "map/forms.h"
 #include "pack/bitmap.h"
 #include "pack/overlay.h"
 #include "pack/pack.h"
@@ -26,11 +33,16 @@
 #include "type/field.h"
 #include "walk/met_types.h"
 #include "walk/paths.h"
+#include "walk/place.h"
+#include "walk/pointer.h"
+#include "walk/targets.h"
 
-/* A range that was shipped, in the copy. */
+/* A range that was shipped, in the copy. Those of one kind, with elements at the same distances,
+ * follow one another in the list: the one that reaches furthest, of those that begin before
+ * another, is the one that may hold that. */
 typedef struct shipped {
     uintptr_t begin, end;
-    uintptr_t before;      /* the furthest end of those before it */
+    uintptr_t reach;       /* the furthest end of those of its kind that do not begin behind it */
     const haul_type *type; /* of its elements, or what its pointers lead to; NULL: plain elements */
     size_t stride, run;
     unsigned what, levels; /* levels: of pointers, to the target */
@@ -42,7 +54,11 @@ typedef struct untrusted {
     unsigned char *now;      /* the host's graph, with pointers into the copy */
     uint64_t *bitmap;
     haul__odd_word *words;
+    uint16_t *known;   /* bytes that were described, for each granule */
+    haul__held *held;  /* the pointers of the plan */
+    uintptr_t nowhere; /* behind the copy: pointers that are null there and not on the host */
     shipped *list;
+    size_t granules, held_room, held_count;
     size_t list_room, list_count, bitmap_words, word_room;
 } untrusted;
 
@@ -83,21 +99,30 @@ static const haul__entry *entry_at(const haul__discovery *d, size_t i)
     return i < d->entries.count ? &d->entries.at[i] : &d->known.at[i - d->entries.count];
 }
 
-static int is_before(const void *a, const void *b)
+/* The order of kinds, with elements at the same distances; < 0: that of `a` comes first. */
+static int compare_kinds(const shipped *a, const shipped *b)
 {
-    return ((const shipped *)a)->begin < ((const shipped *)b)->begin;
+    const uintptr_t x[] = { a->what,   a->levels, (uintptr_t)a->type,
+                            a->stride, a->run,    a->begin % a->stride };
+    const uintptr_t y[] = { b->what,   b->levels, (uintptr_t)b->type,
+                            b->stride, b->run,    b->begin % b->stride };
+    size_t i;
+    for (i = 0; i < sizeof x / sizeof *x; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
 }
 
-static int begins_by(const void *list, size_t i, uint64_t address)
+static int is_before(const void *a, const void *b)
 {
-    return ((const shipped *)list)[i].begin <= address;
+    const int kinds = compare_kinds(a, b);
+    return kinds ? kinds < 0 : ((const shipped *)a)->begin < ((const shipped *)b)->begin;
 }
 
 /* The places of ranges in the copy, in order. */
 static void place_shipped(untrusted *u, const haul__discovery *d)
 {
     const uintptr_t block = (uintptr_t)u->snapshot.memory;
-    uintptr_t reach = 0;
     size_t i;
     for (i = 0; i < entry_count(d); i++) {
         const haul__entry *entry = entry_at(d, i);
@@ -115,8 +140,10 @@ static void place_shipped(untrusted *u, const haul__discovery *d)
     }
     haul__sort(u->list, u->list_count, sizeof *u->list, is_before);
     for (i = 0; i < u->list_count; i++) {
-        u->list[i].before = reach;
-        reach = u->list[i].end > reach ? u->list[i].end : reach;
+        shipped *range = &u->list[i];
+        range->reach = range->end;
+        if (i > 0 && compare_kinds(range - 1, range) == 0 && range[-1].reach > range->end)
+            range->reach = range[-1].reach;
     }
 }
 
@@ -146,29 +173,23 @@ static haul_status list_shipped(untrusted *u)
 
 /* ---- What has come. */
 
-static int lies_within(const shipped *range, const shipped *old)
-{
-    return range->end <= old->end && range->what == old->what && range->type == old->type &&
-           range->levels == old->levels && range->stride == old->stride && range->run == old->run &&
-           (range->begin - old->begin) % old->stride == 0;
-}
-
 static int was_shipped(const untrusted *u, const shipped *range)
 {
-    size_t i = haul__search(u->list, 0, u->list_count, range->begin, begins_by);
-    while (i-- > 0) {
-        if (lies_within(range, &u->list[i]))
-            return 1;
-        if (u->list[i].before <= range->begin)
-            return 0;
+    size_t first = 0, end = u->list_count;
+    while (first < end) { /* the first one that comes behind it */
+        const size_t middle = first + (end - first) / 2;
+        if (is_before(range, &u->list[middle]))
+            end = middle;
+        else
+            first = middle + 1;
     }
-    return 0;
+    return first > 0 && compare_kinds(&u->list[first - 1], range) == 0 &&
+           u->list[first - 1].reach >= range->end;
 }
 
 /* Each range that the graph has now must be one that it had, or a part of it. */
-static haul_status compare_ranges(void *user, haul__discovery *d)
+static haul_status compare_ranges(const untrusted *u, haul__discovery *d)
 {
-    const untrusted *u = user;
     size_t i;
     for (i = 0; i < entry_count(d); i++) {
         const haul__entry *entry = entry_at(d, i);
@@ -184,17 +205,173 @@ static haul_status compare_ranges(void *user, haul__discovery *d)
     return HAUL_OK;
 }
 
+static haul_status refuse_at(haul__discovery *d, uintptr_t address, const char *why)
+{
+    haul_error *error = &d->context->error;
+    const haul_status status = haul__fail(error, HAUL_ERROR_GRAPH, "%s", why);
+    char path[HAUL_PATH_BYTES];
+    if (haul__name_byte(d, address, 1, path))
+        haul__set_path(error->path, path);
+    return status;
+}
+
+/* What the graph has now must have been described when it was shipped. */
+static haul_status compare_bytes(const untrusted *u, haul__discovery *d)
+{
+    const uintptr_t block = (uintptr_t)u->snapshot.memory;
+    size_t i;
+    for (i = 0; i < u->granules; i++) {
+        const uintptr_t address = block + i * HAUL__GRANULE;
+        const haul__block *at = haul__map_find(&d->found->map, address);
+        unsigned missing, byte = 0;
+        if (!at || !haul__is_placed(at, address))
+            continue;
+        missing = haul__byte_mask(at, haul__granule_in_block(address)) & ~(unsigned)u->known[i];
+        while (missing && !(missing >> byte & 1))
+            byte++;
+        if (missing)
+            return refuse_at(d, address + byte,
+                             "the device has brought a field to life that did not hold when the "
+                             "graph was shipped, so it was not sent, and does not come back");
+    }
+    return HAUL_OK;
+}
+
+static int is_held_before(const void *list, size_t i, uint64_t place)
+{
+    return ((const haul__held *)list)[i].place < place;
+}
+
+/* The pointer whose word stands at a place; NULL: the plan has none there. */
+static const haul__held *find_held(const untrusted *u, uintptr_t place)
+{
+    const size_t i = haul__search(u->held, 0, u->held_count, place, is_held_before);
+    return i < u->held_count && u->held[i].place == place ? &u->held[i] : NULL;
+}
+
+/* Does a pointer to no elements lead to one of its type, or behind one? */
+static int is_beside_element(const untrusted *u, const haul__word_target *t)
+{
+    const size_t unit = haul__unit_of(t->slot, t->level);
+    shipped range;
+    memset(&range, 0, sizeof range);
+    range.begin = t->value;
+    range.end = t->value + unit;
+    range.stride = unit;
+    if (t->level + 1u < t->slot->levels) {
+        range.what = HAUL__POINTERS;
+        range.levels = t->slot->levels - (t->level + 1u);
+    } else {
+        range.what = t->slot->target ? HAUL__OBJECTS : HAUL__PLAIN;
+    }
+    range.type = t->slot->target;
+    if (was_shipped(u, &range))
+        return 1;
+    range.begin -= unit;
+    range.end -= unit;
+    return was_shipped(u, &range);
+}
+
+/* Does it lead to the byte on the host that it leads to in the copy? */
+static int leads_to_same(const untrusted *u, const haul__word_target *t, const haul__held *held)
+{
+    const uintptr_t host =
+        haul__address_of(u->shipment->plan, t->value - (uintptr_t)u->snapshot.memory);
+    return host && held->value == host + (held->word - t->value);
+}
+
+static haul_status compare_target(const untrusted *u, haul__discovery *d,
+                                  const haul__word_target *t)
+{
+    const haul__held *held = find_held(u, t->place), *end;
+    if (!t->slot) /* an end, which is compared with its begin, or a limit */
+        return HAUL_OK;
+    if (!held ||
+        ((t->bytes > 0 || (t->is_borrowed && t->slot->target)) && !leads_to_same(u, t, held)))
+        return refuse_at(d, t->place,
+                         "the host's pointer leads to other elements than the device's");
+    if (!t->bytes && !t->is_borrowed && held->is_changed && !is_beside_element(u, t))
+        return refuse_at(d, t->place,
+                         "the device has left a pointer to no elements here, which leads to no "
+                         "element of its type, nor behind one");
+    end = t->end ? find_held(u, t->end) : held;
+    if (!end || end->value - held->value != end->word - held->word)
+        return refuse_at(d, t->end, "the end of an array would be that of another one on the host");
+    return HAUL_OK;
+}
+
+static int is_special_before(const void *list, size_t i, uint64_t address)
+{
+    return ((const haul__special_word *)list)[i].address < address;
+}
+
+/* Is it worked out in the graph that has come, or has it no byte there? */
+static int is_as_before(const haul__held *held, const haul__discovery *d)
+{
+    const haul__found *found = d->found;
+    const haul__block *block = haul__map_find(&found->map, held->place);
+    const size_t i =
+        haul__search(found->special, 0, found->special_count, held->place, is_special_before);
+    if (i < found->special_count && found->special[i].address == held->place)
+        return !haul__is_pointer(&found->special[i]) && found->special[i].bytes == held->bytes;
+    return !block || !haul__is_placed(block, held->place) ||
+           !(haul__byte_mask(block, haul__granule_in_block(held->place)) >>
+                 (held->place & (HAUL__GRANULE - 1)) &
+             1);
+}
+
+/* Words that are worked out do not come back. So no other word may become one, by a tag, and none
+ * of them data, which the host has another value for. */
+static haul_status compare_worked_out(const untrusted *u, haul__discovery *d)
+{
+    static const char why[] = "the device has made data of a distance, an external pointer or a "
+                              "static one, or one of these of data";
+    const haul__found *found = d->found;
+    size_t i;
+    for (i = 0; i < u->held_count; i++)
+        if (u->held[i].is_worked_out && !is_as_before(&u->held[i], d))
+            return refuse_at(d, u->held[i].place, why);
+    for (i = 0; i < found->special_count; i++) {
+        const haul__special_word *word = &found->special[i];
+        const haul__held *held = find_held(u, word->address);
+        if (!haul__is_pointer(word) && word->value && !(held && held->is_worked_out))
+            return refuse_at(d, word->address, why);
+    }
+    return HAUL_OK;
+}
+
+static haul_status compare_all(void *user, haul__discovery *d)
+{
+    const untrusted *u = user;
+    haul_status status = compare_ranges(u, d);
+    size_t i;
+    if (status == HAUL_OK)
+        status = compare_bytes(u, d);
+    if (status == HAUL_OK)
+        status = compare_worked_out(u, d);
+    for (i = 0; i < d->targets.count && status == HAUL_OK; i++)
+        status = compare_target(u, d, &d->targets.at[i]);
+    return status;
+}
+
 static haul_status prepare(untrusted *u)
 {
     haul_plan *plan = u->shipment->plan;
     const haul_allocator *allocator = &u->snapshot.context->allocator;
     u->bitmap_words = ((u->snapshot.bytes >> HAUL__WORD_SHIFT) + 63) / 64;
     u->word_room = haul__plan_words_most(plan) + 1;
+    u->granules = u->snapshot.bytes / HAUL__GRANULE;
+    u->held_room = haul__held_most(plan) + 1;
+    u->nowhere = ((uintptr_t)u->snapshot.memory + u->snapshot.bytes + HAUL_ALIGNMENT_MAX - 1) &
+                 ~(uintptr_t)(HAUL_ALIGNMENT_MAX - 1);
+    u->known = haul__allocate(allocator, u->granules * sizeof *u->known, sizeof *u->known);
+    u->held = haul__allocate(allocator, u->held_room * sizeof *u->held, sizeof(uint64_t));
     u->now = haul__allocate(allocator, u->snapshot.bytes, HAUL__LINE);
     u->bitmap = haul__allocate(allocator, u->bitmap_words * sizeof *u->bitmap, sizeof *u->bitmap);
     u->words = haul__allocate(allocator, u->word_room * sizeof *u->words, sizeof(uint64_t));
-    if (!u->now || !u->bitmap || !u->words)
+    if (!u->now || !u->bitmap || !u->words || !u->known || !u->held)
         return lack_memory(u);
+    memset(u->known, 0, u->granules * sizeof *u->known);
     haul__plan_bitmap(plan, 0, u->bitmap_words, u->bitmap);
     return haul__gather(plan, u->now, (uintptr_t)u->snapshot.memory, (uintptr_t)u->snapshot.memory,
                         0, NULL);
@@ -221,7 +398,8 @@ static haul_status check(untrusted *u)
     claimed.root_count = u->snapshot.root_count;
     claimed.offsets = &offsets;
     left.rest = u->now;
-    left.look = compare_ranges;
+    left.nowhere = u->nowhere;
+    left.look = compare_all;
     left.user = u;
     context->options.readable = NULL;
     status = haul__validate(&claimed, &left);
@@ -251,8 +429,12 @@ static haul_status check_and_write(untrusted *u, const unsigned char *arena, int
         status = check_as_trusted(u, arena, u->shipment->range.address, pointers);
     if (status != HAUL_OK)
         return status;
-    haul__overlay(plan, u->snapshot.memory, u->now, pointers);
-    status = check(u);
+    haul__overlay(plan, u->snapshot.memory, u->now, pointers, u->known);
+    status = haul__list_held(plan, u->snapshot.memory, u->now, pointers, u->nowhere, u->held,
+                             &u->held_count);
+    if (status == HAUL_OK)
+        status = check(u);
+    haul__take_back(u->held, u->held_count);
     if (status == HAUL_OK) /* once more, because `arena` may have changed since */
         status = check_as_trusted(u, u->snapshot.memory, base, pointers);
     if (status == HAUL_OK && pointers)
@@ -275,6 +457,8 @@ haul_status haul__write_untrusted(haul_shipment *shipment, const unsigned char *
     haul__release(allocator, u.now, u.snapshot.bytes);
     haul__release(allocator, u.bitmap, u.bitmap_words * sizeof *u.bitmap);
     haul__release(allocator, u.words, u.word_room * sizeof *u.words);
+    haul__release(allocator, u.known, u.granules * sizeof *u.known);
+    haul__release(allocator, u.held, u.held_room * sizeof *u.held);
     haul__release(allocator, u.list, u.list_room * sizeof *u.list);
     if (u.snapshot.context)
         haul__snapshot_drop(&u.snapshot);

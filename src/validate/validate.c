@@ -171,12 +171,21 @@ static size_t next_word(const check *c, size_t i)
     return i;
 }
 
+/* Null, or what stands for it? The array of such a limit is empty. */
+static int is_nowhere(const check *c, uintptr_t value)
+{
+    return c->left && (!value || value == c->left->nowhere);
+}
+
 static haul_status check_words(check *c)
 {
     const haul__claimed *claimed = c->claimed;
     const haul__special_word *found = c->found.special;
     size_t i, next = next_word(c, 0);
     for (i = 0; i < c->found.special_count; i++) {
+        if (is_nowhere(c, (uintptr_t)found[i].value) &&
+            is_nowhere(c, (uintptr_t)(found[i].value + found[i].addend)) && found[i].is_limit)
+            continue;
         /* a limit stands where the walk puts it: at the end of its array, or null */
         if (found[i].is_limit && found[i].addend)
             return refuse_at(c, found[i].address, "it is not at the end of its array");
@@ -223,10 +232,10 @@ haul_status haul__validate(const haul__claimed *claimed, const haul__left *left)
         status = check_marks(&c);
     if (status == HAUL_OK)
         status = check_words(&c);
+    if (status == HAUL_OK && left) /* before the claims, which take the list of targets */
+        status = left->look(left->user, &c.walk);
     if (status == HAUL_OK)
         status = haul__check_claims(&c.walk);
-    if (status == HAUL_OK && left)
-        status = left->look(left->user, &c.walk);
     haul__record_close(&c.walk);
     haul__found_drop(claimed->context, &c.found);
     return status;

@@ -40,7 +40,9 @@ typedef struct haul__left {
     /* Bytes that belong to no object become these, and no more is asked of them. (In an image they
      * are zeros.) A word that is wrong is HAUL_ERROR_GRAPH. */
     const unsigned char *rest;
-    haul__look *look; /* the last check */
+    /* Pointers to no elements lead here, behind the block, if their words are null in the copy. */
+    uintptr_t nowhere;
+    haul__look *look; /* before the checks of bytes that two objects have */
     void *user;
 } haul__left;
 
