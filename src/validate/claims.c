@@ -153,6 +153,27 @@ static int reads_by_rule(const haul__rule *rule, size_t offset, unsigned bytes)
     return 0;
 }
 
+static int counts_in(const haul_count *count, size_t offset, unsigned bytes)
+{
+    unsigned i;
+    for (i = 0; count->kind == HAUL_COUNT_KIND_PRODUCT && i < count->fields; i++)
+        if (is_at(&count->field[i], 0, offset, bytes))
+            return 1;
+    return 0;
+}
+
+/* The extents and strides of a section. */
+static int reads_section(const haul__rule *rule, size_t offset, unsigned bytes)
+{
+    const haul_section *section = rule ? &rule->said.section : NULL;
+    size_t i;
+    for (i = 0; section && i < section->rank; i++)
+        if (counts_in(&section->dimensions[i].extent, offset, bytes) ||
+            counts_in(&section->dimensions[i].stride, offset, bytes))
+            return 1;
+    return 0;
+}
+
 /* The pointers that a slot leads to may have members of their own, which read the slot's struct. */
 static int reads_each(const haul__slot *slot, size_t offset, unsigned bytes)
 {
@@ -193,7 +214,8 @@ static int counts_by(const haul__discovery *d, const haul__met_type *met, size_t
     for (i = 0; i < walk->ruled_count; i++)
         if (reads_count(&walk->ruled[i].slot, offset, bytes) ||
             reads_each(&walk->ruled[i].slot, offset, bytes) ||
-            reads_by_rule(walk->ruled[i].rule, offset, bytes))
+            reads_by_rule(walk->ruled[i].rule, offset, bytes) ||
+            reads_section(walk->ruled[i].rule, offset, bytes))
             return 1;
     return is_tag(d, met->type, offset, bytes);
 }
@@ -469,13 +491,13 @@ static haul_status check_all_borrowed(claims *c)
 
 static int is_target_before(const void *a, const void *b)
 {
-    return ((const haul__target *)a)->place < ((const haul__target *)b)->place;
+    return ((const haul__word_target *)a)->place < ((const haul__word_target *)b)->place;
 }
 
 /* A plan follows such a pointer once, for the object that it meets first. */
 static haul_status check_targets(claims *c)
 {
-    haul__target *targets = c->d->targets.at;
+    haul__word_target *targets = c->d->targets.at;
     size_t i, count = 0;
     for (i = 0; i < c->d->targets.count; i++) {
         const size_t s = haul__search(c->spans, 0, c->span_count, targets[i].place, begins_by);

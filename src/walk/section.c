@@ -26,6 +26,7 @@
 #include "walk/readable.h"
 #include "walk/section_memo.h"
 #include "walk/stops.h"
+#include "walk/targets.h"
 #include "walk/worklist.h"
 
 /* Elements that lie `stride` bytes apart. */
@@ -285,8 +286,10 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
     haul_status status = read_section(d, p, section_of, &s);
     if (status != HAUL_OK)
         return status;
-    if (!s.elements)
-        return haul__follow_counted(d, p, 0);
+    if (!s.elements) {
+        status = haul__note_target(d, p, 0);
+        return status == HAUL_OK ? haul__follow_counted(d, p, 0) : status;
+    }
     find_axes(&s, p->slot->unit);
     whole.value = s.first;
     if (s.is_array)
@@ -294,7 +297,9 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
     status = haul__stops_at(d, p->slot, s.first, s.bytes, &stops);
     if (status != HAUL_OK || stops)
         return status;
-    status = is_known(d, p, &s, ways, &known);
+    status = haul__note_target(d, &whole, 1);
+    if (status == HAUL_OK)
+        status = is_known(d, p, &s, ways, &known);
     /* checked mode looks at objects again, for further parents */
     if (status != HAUL_OK || (known && !(p->slot->target && d->context->options.checked)))
         return status;
