@@ -7,8 +7,10 @@
  * pointers are checked together, by the code that checks them in a source.
  *
  * The copy is one block, and the host's objects lie apart. So each range that is found must lie
- * within one that was shipped, as elements of the same type: then it is as long on the host. What
- * was shipped is recorded by a walk of the host's graph.
+ * within one that was shipped, as elements of the same type: then it is as long on the host. The
+ * elements of a section lie apart, and it is as far from the first to the last one on the host only
+ * within the span of a section that was shipped, which has its shape in the copy. What was shipped
+ * is recorded by a walk of the host's graph.
  *
  * A pointer in the copy stands for one on the host, and the two may differ: a pointer to no
  * elements is null in the copy, or lies at the begin of another range. So each pointer that is
@@ -36,6 +38,8 @@
 #include "walk/place.h"
 #include "walk/pointer.h"
 #include "walk/targets.h"
+
+enum { SPAN = HAUL__PLAIN + 1 }; /* another kind of range: a section, with its gaps */
 
 /* A range that was shipped, in the copy. Those of one kind, with elements at the same distances,
  * follow one another in the list: the one that reaches furthest, of those that begin before
@@ -119,25 +123,47 @@ static int is_before(const void *a, const void *b)
     return kinds ? kinds < 0 : ((const shipped *)a)->begin < ((const shipped *)b)->begin;
 }
 
+static void describe_span(const haul__word_target *t, shipped *range)
+{
+    memset(range, 0, sizeof *range);
+    range->begin = t->value;
+    range->end = t->value + t->span;
+    range->stride = haul__unit_of(t->slot, t->level);
+    range->what = SPAN;
+}
+
+/* Lists a range of the host's, whose first byte that is described lies `lower` bytes behind its
+ * begin, at its place in the copy. */
+static void add_shipped(untrusted *u, const shipped *range, size_t lower)
+{
+    shipped *added = &u->list[u->list_count];
+    uint64_t place;
+    if (!haul__offset_of(u->shipment->plan, range->begin + lower, &place))
+        return;
+    *added = *range;
+    added->begin = (uintptr_t)u->snapshot.memory + (uintptr_t)place - lower;
+    added->end = added->begin + (range->end - range->begin);
+    u->list_count++;
+}
+
 /* The places of ranges in the copy, in order. */
 static void place_shipped(untrusted *u, const haul__discovery *d)
 {
-    const uintptr_t block = (uintptr_t)u->snapshot.memory;
+    shipped range;
     size_t i;
     for (i = 0; i < entry_count(d); i++) {
         const haul__entry *entry = entry_at(d, i);
-        shipped *range = &u->list[u->list_count];
         const size_t lower = entry->what == HAUL__OBJECTS
                                  ? haul__type_walk(d->met_types[entry->met_type].type)->true_lower
                                  : 0;
-        uint64_t place;
-        if (!describe(d, entry, range) ||
-            !haul__offset_of(u->shipment->plan, range->begin + lower, &place))
-            continue;
-        range->end += block + (uintptr_t)place - lower - range->begin;
-        range->begin = block + (uintptr_t)place - lower;
-        u->list_count++;
+        if (describe(d, entry, &range))
+            add_shipped(u, &range, lower);
     }
+    for (i = 0; i < d->targets.count; i++)
+        if (d->targets.at[i].span) {
+            describe_span(&d->targets.at[i], &range);
+            add_shipped(u, &range, 0);
+        }
     haul__sort(u->list, u->list_count, sizeof *u->list, is_before);
     for (i = 0; i < u->list_count; i++) {
         shipped *range = &u->list[i];
@@ -145,6 +171,14 @@ static void place_shipped(untrusted *u, const haul__discovery *d)
         if (i > 0 && compare_kinds(range - 1, range) == 0 && range[-1].reach > range->end)
             range->reach = range[-1].reach;
     }
+}
+
+static size_t span_count(const haul__discovery *d)
+{
+    size_t count = 0, i;
+    for (i = 0; i < d->targets.count; i++)
+        count += d->targets.at[i].span != 0;
+    return count;
 }
 
 static haul_status list_shipped(untrusted *u)
@@ -160,7 +194,7 @@ static haul_status list_shipped(untrusted *u)
     status = haul__record(context, roots, count, &all, &found, &walk);
     if (status != HAUL_OK)
         return status;
-    u->list_room = entry_count(&walk) + 1;
+    u->list_room = entry_count(&walk) + span_count(&walk) + 1;
     u->list = haul__allocate(&context->allocator, u->list_room * sizeof *u->list, sizeof(uint64_t));
     if (u->list)
         place_shipped(u, &walk);
@@ -187,20 +221,22 @@ static int was_shipped(const untrusted *u, const shipped *range)
            u->list[first - 1].reach >= range->end;
 }
 
-/* Each range that the graph has now must be one that it had, or a part of it. */
+static const char not_shipped[] = "the device has left a pointer here, or a count, to what was not "
+                                  "shipped as elements of this type";
+
+/* Each range that the graph has now must be one that it had, or a part of it. Lines of sections are
+ * parts of spans (compare_target). */
 static haul_status compare_ranges(const untrusted *u, haul__discovery *d)
 {
     size_t i;
     for (i = 0; i < entry_count(d); i++) {
         const haul__entry *entry = entry_at(d, i);
         shipped range;
-        if (!describe(d, entry, &range) || was_shipped(u, &range))
+        if (!describe(d, entry, &range) || range.run || was_shipped(u, &range))
             continue;
         d->at_entry = entry->parent;
         d->at_element = entry->parent_element;
-        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
-                            "the device has left a pointer here, or a count, to what was not "
-                            "shipped as elements of this type");
+        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot, "%s", not_shipped);
     }
     return HAUL_OK;
 }
@@ -272,6 +308,13 @@ static int is_beside_element(const untrusted *u, const haul__word_target *t)
     return was_shipped(u, &range);
 }
 
+static int is_in_span(const untrusted *u, const haul__word_target *t)
+{
+    shipped range;
+    describe_span(t, &range);
+    return was_shipped(u, &range);
+}
+
 /* Does it lead to the byte on the host that it leads to in the copy? */
 static int leads_to_same(const untrusted *u, const haul__word_target *t, const haul__held *held)
 {
@@ -290,6 +333,8 @@ static haul_status compare_target(const untrusted *u, haul__discovery *d,
         ((t->bytes > 0 || (t->is_borrowed && t->slot->target)) && !leads_to_same(u, t, held)))
         return refuse_at(d, t->place,
                          "the host's pointer leads to other elements than the device's");
+    if (t->span && !is_in_span(u, t))
+        return refuse_at(d, t->place, not_shipped);
     if (!t->bytes && !t->is_borrowed && held->is_changed && !is_beside_element(u, t))
         return refuse_at(d, t->place,
                          "the device has left a pointer to no elements here, which leads to no "

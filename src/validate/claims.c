@@ -309,12 +309,19 @@ static int is_over_pointer(const haul__found *found, const spot *s)
 
 /* ---- Objects over spots. */
 
+/* A byte that no field has gets the path of the object around it, or of the first root. */
 static haul_status refuse_byte(claims *c, uintptr_t address, const char *why)
 {
     haul_error *error = &c->d->context->error;
     char path[HAUL_PATH_BYTES];
     haul_status status = haul__fail(error, HAUL_ERROR_GRAPH, "%s", why);
-    if (haul__name_byte(c->d, address, 1, path))
+    if (!haul__name_byte(c->d, address, 1, path)) {
+        haul__name_other(c->d, address);
+        haul__set_path(path, error->other_path);
+        error->other_path[0] = '\0';
+    }
+    c->d->root = 0;
+    if (path[0] != '\0' || haul__name_place(c->d, SIZE_MAX, 0, NULL, path))
         haul__set_path(error->path, path);
     return status;
 }
@@ -333,13 +340,23 @@ static void mark_spot(const claims *c, const haul__entry *entry, spot *s)
         s->is_written = 1;
 }
 
+/* Does the number lie between two runs of a section's line? */
+static int lies_in_gap(const haul__entry *entry, const spot *s)
+{
+    size_t place;
+    if (!entry->run || s->at < entry->address)
+        return 0;
+    place = (s->at - entry->address) % entry->stride;
+    return place >= entry->run && place + s->bytes <= entry->stride;
+}
+
 /* The spots of which a range has a byte. */
 static haul_status mark_range(claims *c, const haul__entry *entry, uintptr_t end)
 {
     size_t s = first_spot(c, entry->address - 7);
     for (; c->spots[s].at < end; s++) {
         spot *it = &c->spots[s];
-        if (it->at + it->bytes <= entry->address)
+        if (it->at + it->bytes <= entry->address || lies_in_gap(entry, it))
             continue;
         if (step(c) != HAUL_OK)
             return HAUL_ERROR_LIMIT;

@@ -41,6 +41,14 @@ haul_status haul__note_target(haul__discovery *d, const haul__pointer *p, size_t
     return HAUL_OK;
 }
 
+haul_status haul__note_span(haul__discovery *d, const haul__pointer *p, size_t bytes)
+{
+    const haul_status status = haul__note_target(d, p, 1);
+    if (status == HAUL_OK && d->bounds && p->value)
+        d->targets.at[d->targets.count - 1].span = bytes;
+    return status;
+}
+
 haul_status haul__note_borrowed(haul__discovery *d, uintptr_t place, uintptr_t value,
                                 const haul__slot *slot)
 {

@@ -20,12 +20,16 @@ typedef struct haul__word_target {
     const haul__slot *slot; /* NULL: it is an end or a limit */
     unsigned level;         /* of the pointer, in the slot's shapes */
     uintptr_t end;          /* the place of the word that ends the array; 0: none does */
+    size_t span;            /* of a section: from its first byte to its last one; else 0 */
     int is_borrowed;
 } haul__word_target;
 
 /* Within bounds, lists a pointer that is followed, and one that is not. */
 haul_status haul__note_target(haul__discovery *d, const haul__pointer *p, size_t count);
 haul_status haul__note_unfollowed(haul__discovery *d, uintptr_t place, uintptr_t value);
+
+/* The same for a section that is no array: p->value is its lowest byte. */
+haul_status haul__note_span(haul__discovery *d, const haul__pointer *p, size_t bytes);
 
 /* The same for a borrowed pointer. */
 haul_status haul__note_borrowed(haul__discovery *d, uintptr_t place, uintptr_t value,
