@@ -243,11 +243,8 @@ static haul_status compare_ranges(const untrusted *u, haul__discovery *d)
 
 static haul_status refuse_at(haul__discovery *d, uintptr_t address, const char *why)
 {
-    haul_error *error = &d->context->error;
-    const haul_status status = haul__fail(error, HAUL_ERROR_GRAPH, "%s", why);
-    char path[HAUL_PATH_BYTES];
-    if (haul__name_byte(d, address, 1, path))
-        haul__set_path(error->path, path);
+    const haul_status status = haul__fail(&d->context->error, HAUL_ERROR_GRAPH, "%s", why);
+    haul__name_near(d, address);
     return status;
 }
 

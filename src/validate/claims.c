@@ -309,20 +309,10 @@ static int is_over_pointer(const haul__found *found, const spot *s)
 
 /* ---- Objects over spots. */
 
-/* A byte that no field has gets the path of the object around it, or of the first root. */
-static haul_status refuse_byte(claims *c, uintptr_t address, const char *why)
+static haul_status refuse_byte(const claims *c, uintptr_t address, const char *why)
 {
-    haul_error *error = &c->d->context->error;
-    char path[HAUL_PATH_BYTES];
-    haul_status status = haul__fail(error, HAUL_ERROR_GRAPH, "%s", why);
-    if (!haul__name_byte(c->d, address, 1, path)) {
-        haul__name_other(c->d, address);
-        haul__set_path(path, error->other_path);
-        error->other_path[0] = '\0';
-    }
-    c->d->root = 0;
-    if (path[0] != '\0' || haul__name_place(c->d, SIZE_MAX, 0, NULL, path))
-        haul__set_path(error->path, path);
+    const haul_status status = haul__fail(&c->d->context->error, HAUL_ERROR_GRAPH, "%s", why);
+    haul__name_near(c->d, address);
     return status;
 }
 

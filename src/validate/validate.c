@@ -35,7 +35,6 @@ static haul_status refuse_at(check *c, uintptr_t address, const char *why)
 {
     haul_error *error = &c->claimed->context->error;
     const size_t offset = (size_t)(address - (uintptr_t)c->claimed->offsets->block);
-    char path[HAUL_PATH_BYTES];
     haul_status status;
     if (c->left)
         status = haul__fail(error, HAUL_ERROR_GRAPH,
@@ -43,8 +42,7 @@ static haul_status refuse_at(check *c, uintptr_t address, const char *why)
     else
         status =
             haul__fail(error, HAUL_ERROR_FORMAT, "byte %zu of the image's arena: %s", offset, why);
-    if (haul__name_byte(&c->walk, address, 1, path))
-        haul__set_path(error->path, path);
+    haul__name_near(&c->walk, address);
     return status;
 }
 

@@ -229,6 +229,7 @@ TEST(untrusted, a_column_of_structs_comes_back_and_stays_one)
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     for (how = 0; how < 4; how++) {
         memset(cells, 0, sizeof cells);
+        memset(more, 0, sizeof more);
         memset(&c, 0, sizeof c);
         for (i = 0; i < CELLS; i++) {
             cells[i].more = &more[i];
