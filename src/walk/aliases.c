@@ -19,7 +19,7 @@ haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
     alias->element = d->at_element;
     alias->may_be_static = w->may_be_static;
     alias->has_tags = w->value != w->address;
-    return haul__note_unfollowed(d, w->at, w->address);
+    return haul__note_borrowed(d, w->at, w->address, w->slot);
 }
 
 /* An alias may be one past the end of a range. That address can begin a granule that has no place

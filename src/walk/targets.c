@@ -7,7 +7,7 @@
 
 haul_status haul__note_unfollowed(haul__discovery *d, uintptr_t place, uintptr_t value)
 {
-    haul__target *added;
+    haul__word_target *added;
     if (!d->bounds || !value)
         return HAUL_OK;
     added = HAUL__LIST_ADD(d->allocator, &d->targets);
@@ -24,7 +24,7 @@ haul_status haul__note_target(haul__discovery *d, const haul__pointer *p, size_t
     const haul_count *shape = &p->slot->shape[p->level];
     const size_t unit = haul__unit_of(p->slot, p->level);
     const haul_status status = haul__note_unfollowed(d, p->place, p->value);
-    haul__target *added;
+    haul__word_target *added;
     if (status != HAUL_OK || !d->bounds || !p->value)
         return status;
     added = &d->targets.at[d->targets.count - 1];
@@ -34,10 +34,33 @@ haul_status haul__note_target(haul__discovery *d, const haul__pointer *p, size_t
         added->bytes = unit; /* what is too large is refused when it is reached */
     added->type = haul__is_last_level(p) && count > 0 ? p->slot->target : NULL;
     added->levels = count > 0 ? p->slot->levels - p->level : 0;
+    added->slot = p->slot;
+    added->level = p->level;
+    if (shape->kind == HAUL_COUNT_KIND_UNTIL)
+        added->end = p->self + shape->field[0].offset;
     return HAUL_OK;
 }
 
-int haul__is_same_target(const haul__target *a, const haul__target *b)
+haul_status haul__note_span(haul__discovery *d, const haul__pointer *p, size_t bytes)
+{
+    const haul_status status = haul__note_target(d, p, 1);
+    if (status == HAUL_OK && d->bounds && p->value)
+        d->targets.at[d->targets.count - 1].span = bytes;
+    return status;
+}
+
+haul_status haul__note_borrowed(haul__discovery *d, uintptr_t place, uintptr_t value,
+                                const haul__slot *slot)
+{
+    const haul_status status = haul__note_unfollowed(d, place, value);
+    if (status != HAUL_OK || !d->bounds || !value)
+        return status;
+    d->targets.at[d->targets.count - 1].slot = slot;
+    d->targets.at[d->targets.count - 1].is_borrowed = 1;
+    return HAUL_OK;
+}
+
+int haul__is_same_target(const haul__word_target *a, const haul__word_target *b)
 {
     return a->value == b->value && a->bytes == b->bytes && a->is_terminated == b->is_terminated &&
            a->sentinel == b->sentinel && a->type == b->type && a->levels == b->levels;
