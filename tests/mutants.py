@@ -32,8 +32,9 @@ FILES = ["src/validate/claims.c", "src/image/codes.h", "src/image/head.c", "src/
          "src/image/scan_targets.h", "src/validate/validate.c", "src/walk/targets.c"]
 # Short ones first. The suite image_verdicts takes longer than all other suites together.
 SUITES = ["image", "image_block", "image_claims", "image_deep", "image_growth", "image_limits",
-          "image_overlaps", "image_scan", "image_shared", "image_types", "image_words", "image_moving",
-          "image_pieces", "image_renames", "image_device", "image_zstd", "image_verdicts"]
+          "image_overlaps", "image_scan", "image_shared", "image_types", "image_words",
+          "image_moving", "image_pieces", "image_renames", "image_device", "image_zstd",
+          "image_verdicts"]
 PROGRAMS = ([["fuzz/haul_fuzz", name, "fuzz/corpus/" + name]
              for name in ("mutate", "load", "differential")] +
             [["tests/haul_unit_plain", suite + "/"] for suite in SUITES] +

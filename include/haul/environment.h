@@ -142,8 +142,8 @@ typedef enum haul_presence {
     HAUL_PRESENT = 2          /* all of it is, in one range */
 } haul_presence;
 /* How much of `bytes` bytes is present; of no bytes: of the one at `host`. O(1) for up to one page,
- * else O(pages), and again if enters or exits meanwhile change something there, or much elsewhere. No
- * lock; any thread. HAUL_ABSENT: NULL or freed. */
+ * else O(pages), and again if enters or exits meanwhile change something there, or much elsewhere.
+ * No lock; any thread. HAUL_ABSENT: NULL or freed. */
 HAUL_API haul_presence haul_environment_presence(const haul_environment *environment,
                                                  const void *host, size_t bytes);
 

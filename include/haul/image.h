@@ -174,9 +174,9 @@ typedef struct haul_image_options {
  * types[i], i < count, is the committed type of root i. `types` NULL with a count of 0: the types
  * are made from the image's own text; haul_image_roots gives them, and they belong to the image.
  * That is for programs that know nothing of it, such as haul(1): types with functions cannot be
- * made, and docs/image-format.md lists what else. The context's limits hold: max_bytes for the graph,
- * and, unless it is trusted, max_objects, max_array_elements and max_scan_bytes (context.h has their
- * defaults). `options` may be NULL.
+ * made, and docs/image-format.md lists what else. The context's limits hold: max_bytes for the
+ * graph, and, unless it is trusted, max_objects, max_array_elements and max_scan_bytes (context.h
+ * has their defaults). `options` may be NULL.
  * The context's threads take part. No function is called with the graph before its checksum fits.
  * On failure *image is NULL.
  * HAUL_ERROR_ARGUMENT: NULL; a count of 0 with types. HAUL_ERROR_STATE: a type that is not

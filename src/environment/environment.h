@@ -34,7 +34,10 @@ typedef struct haul__roomy {
     /* 1 + the place of the last ones before these that end behind `begin`; 0: there are none */
     size_t before;
 } haul__roomy;
-typedef HAUL__LIST(haul__roomy) haul__roomy_list;
+typedef struct haul__roomy_list {
+    haul__roomy *at;
+    size_t count, capacity;
+} haul__roomy_list;
 
 /* Strips of a member of all objects of a type (strips.h). */
 typedef struct haul__member haul__member;
