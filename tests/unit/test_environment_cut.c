@@ -257,7 +257,7 @@ TEST(environment_cut, words_left_out_of_what_has_left_have_no_place)
 }
 
 typedef struct inner {
-    int64_t value;
+    intptr_t value; /* a word */
 } inner;
 
 /* Of it, `room` is left out, and lies behind all that travels. */
