@@ -127,7 +127,7 @@ static void describe_span(const haul__word_target *t, shipped *range)
 {
     memset(range, 0, sizeof *range);
     range->begin = t->value;
-    range->end = t->value + t->span;
+    range->end = t->value + haul__target_span(t);
     range->stride = haul__unit_of(t->slot, t->level);
     range->what = SPAN;
 }
@@ -160,7 +160,7 @@ static void place_shipped(untrusted *u, const haul__discovery *d)
             add_shipped(u, &range, lower);
     }
     for (i = 0; i < d->targets.count; i++)
-        if (d->targets.at[i].span) {
+        if (haul__target_span(&d->targets.at[i])) {
             describe_span(&d->targets.at[i], &range);
             add_shipped(u, &range, 0);
         }
@@ -177,7 +177,7 @@ static size_t span_count(const haul__discovery *d)
 {
     size_t count = 0, i;
     for (i = 0; i < d->targets.count; i++)
-        count += d->targets.at[i].span != 0;
+        count += haul__target_span(&d->targets.at[i]) != 0;
     return count;
 }
 
@@ -330,15 +330,16 @@ static haul_status compare_target(const untrusted *u, haul__discovery *d,
         ((t->bytes > 0 || (t->is_borrowed && t->slot->target)) && !leads_to_same(u, t, held)))
         return refuse_at(d, t->place,
                          "the host's pointer leads to other elements than the device's");
-    if (t->span && !is_in_span(u, t))
+    if (t->is_section && !is_in_span(u, t))
         return refuse_at(d, t->place, not_shipped);
     if (!t->bytes && !t->is_borrowed && held->is_changed && !is_beside_element(u, t))
         return refuse_at(d, t->place,
                          "the device has left a pointer to no elements here, which leads to no "
                          "element of its type, nor behind one");
-    end = t->end ? find_held(u, t->end) : held;
+    end = haul__target_end(t) ? find_held(u, haul__target_end(t)) : held;
     if (!end || end->value - held->value != end->word - held->word)
-        return refuse_at(d, t->end, "the end of an array would be that of another one on the host");
+        return refuse_at(d, haul__target_end(t),
+                         "the end of an array would be that of another one on the host");
     return HAUL_OK;
 }
 
