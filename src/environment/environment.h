@@ -142,7 +142,7 @@ struct haul_environment {
     haul__sent_group *left; /* leaving.h */
     haul__written written;  /* open, if syncs ask it */
     size_t tracked_ranges;  /* that are watched */
-    uint64_t holders_seen;  /* by exits that asked what is held (held.h) */
+    uint64_t holders_seen;  /* looked at to count who holds a range (held.h) */
 };
 
 /* Does it have its shipment alone? */

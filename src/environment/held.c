@@ -1,9 +1,9 @@
 /* How often each range of a group is held.
  *
- * Once the root that a group was found from has left, each exit of another holder asks what is held
- * still. Each could look through all roots and groups for the answer; then n holders would leave in
- * n^2 steps. So the first of these exits looks through them, and counts. From then on whatever
- * comes or leaves counts for the ranges that it holds, which takes a search for each.
+ * Once the root that a group was found from has left, each exit of another holder must know which
+ * ranges are still held. If each exit looked through all roots and groups, n holders would leave in
+ * n^2 steps. So the first such exit counts the holders of each range. After that, a holder that
+ * comes or leaves changes the counts of its own ranges, with one search for each.
  *
  * An exit counts what leaves before it is known to succeed. After a failure the counts are dropped,
  * and the next exit counts anew.

@@ -57,9 +57,9 @@ void *haul_environment_host_pointer(const haul_environment *environment, const v
     return other_of(&environment->there, (uintptr_t)device);
 }
 
-/* An answer about many pages takes many looks at the table. They are of one time if the table has
- * not changed meanwhile, or not in these pages. That is asked after each piece of so many bytes, so
- * that changes elsewhere can be told, however many come. */
+/* An answer about many pages takes many looks at the table. The looks agree if no range in these
+ * pages has changed meanwhile. The table remembers only its last changes, so a reader asks for them
+ * after each piece of so many bytes; then changes elsewhere do not hold it up. */
 #define PIECE ((uintptr_t)16 * HAUL__PRESENT_SPAN)
 
 typedef struct asked {

@@ -139,7 +139,7 @@ static void remove_pieces(haul__present *table, haul__page_entry *entry,
     haul__present_end_change(table);
 }
 
-/* ---- Ranges. Readers are told where before they come or go. */
+/* ---- Ranges. Before one comes or goes, the table notes for readers where it lies. */
 
 /* Removes the range from its pages before `until`. */
 static void remove_until(haul__present *table, uintptr_t begin, uintptr_t end, uintptr_t until)

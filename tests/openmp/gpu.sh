@@ -25,7 +25,7 @@ make_all() { # BUILD-FOLDER FOLDER
     libraries=("$build/libhaul.a" "$cudart" -lpthread -ldl -lrt -lm)
     compile openmp resident "$here/resident.c"
     compile openmp costs "$here"/{costs,associations}.c
-    # shellcheck source=/dev/null
+    # shellcheck source=tests/openmp/figures.sh disable=SC2154
     . "$here/figures.sh"
     compile openmp figures -DFIGURES_OPENACC -DFIGURES_CUDA -I"$(dirname "$cudart")/../include" \
         "${figures[@]}"
