@@ -112,10 +112,11 @@ int call_end(world *w, const char *name, haul_status status, haul_status right)
     if (status != HAUL_OK)
         check_error(w, name, status);
     w->also = HAUL_OK;
-    /* a wait was slow, of a call that fails for another reason, perhaps */
-    w->left_late = (plan->impatient || (plan->fired > 0 && plan->first == HAUL_ERROR_PENDING)) &&
-                   status != HAUL_OK;
-    w->was_late |= w->left_late || (plan->impatient && w->has_freed);
+    /* A wait may have been slow: one of a call that fails for another reason, or one of a free in
+     * the callback, which tells nobody. */
+    int may_be_late = plan->impatient || (plan->fired > 0 && plan->first == HAUL_ERROR_PENDING);
+    w->left_late = may_be_late && status != HAUL_OK;
+    w->was_late |= may_be_late && (status != HAUL_OK || w->has_freed);
     w->forgives = plan->impatient = 0;
     w->has_reported = plan->fired > 0 && plan->first != HAUL_ERROR_PENDING;
     for (int i = 0; i < CARGOES_MAX && w->has_reported; i++)
