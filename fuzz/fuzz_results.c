@@ -2,13 +2,16 @@
  * become others, and the results are brought back (D14, D15).
  *
  * Byte 0: bits 0 and 1: the shape of tests/images; bit 2: pointers come back, too; bit 3: those
- * that lead out are left; bit 4: counts may change; bit 5: all or nothing. Byte 1: how an event of
- * the doors fails; byte 2: which one; 0: none. The rest draws the graph and the damages.
+ * that lead out are left; bit 4: counts may change; bit 5: all or nothing; bit 6: the device is not
+ * trusted; bit 7: the copy is ordered. Byte 1: how an event of the doors fails; byte 2: which one;
+ * 0: none. The rest draws the graph and the damages.
  *
  * A refused return has written nothing. A return without pointers writes no pointer, no hole and no
  * skipped field; unless counts may change, the graph is then as sound as it was. A pointer that
  * comes back leads into the graph. Nothing outside of the graph is written, and the device has its
- * memory back.
+ * memory back. From a device that is not trusted, whatever comes back leaves the graph as sound as
+ * it was, without a byte that was not shipped, and a refusal has a path. Bytes that no object has
+ * are garbage then, between objects, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +19,8 @@
 #include "haul/host.h"
 #include "images.h"
 
-enum { POINTERS = 4, LEAVE = 8, COUNTS = 16, WHOLE = 32 };
+enum { POINTERS = 4, LEAVE = 8, COUNTS = 16, WHOLE = 32, UNTRUSTED = 64, ORDERED = 128 };
+enum { GAP = 48 }; /* bytes between objects of the host */
 
 typedef struct world {
     fault_plan doors;
@@ -98,14 +102,26 @@ static void read_graph(graph *g, const char *when)
         fuzz_broken("%s: %s: %s at byte %zu", g->o->shape->name, when, r->wrong, r->wrong_at);
 }
 
-static void draw_graph(graph *g, choices *c)
+/* Bytes of no role are holes, and fields that do not hold. */
+static void fill_holes(graph *g)
+{
+    size_t i;
+    for (i = 0; i < g->memory->used; i++)
+        if (!g->roles[i])
+            g->memory->memory[i] = 0x41;
+}
+
+static void draw_graph(graph *g, choices *c, int with_garbage)
 {
     memset(g->memory, 0, sizeof *g->memory);
+    g->memory->gap = with_garbage ? GAP : 0;
     g->root = g->o->shape->build(g->memory, c);
     read_graph(g, "as it was drawn");
-    memcpy(g->before, g->memory->memory, sizeof g->before);
     memset(g->roles, 0, sizeof g->roles);
     memcpy(g->roles, g->o->reader.role, g->memory->used);
+    if (with_garbage)
+        fill_holes(g);
+    memcpy(g->before, g->memory->memory, sizeof g->before);
 }
 
 /* A pointer of the graph that has changed leads into it; tags may be in its low bits. */
@@ -156,13 +172,25 @@ static void check_bytes(const graph *g, const kernel *k, unsigned options)
     }
 }
 
+/* What was shipped may be data that no reader has looked at. */
+static void check_alive(const graph *g, const kernel *k)
+{
+    size_t i;
+    for (i = 0; i < g->memory->used; i++)
+        if (g->o->reader.role[i] && !g->roles[i] && !was_shipped(k, g->memory->memory + i))
+            fuzz_broken("%s: byte %zu was not shipped, and an object has it now", g->o->shape->name,
+                        i);
+}
+
 static void check_returned(const world *w, graph *g, const kernel *k, unsigned options)
 {
     haul_plan *plan;
     check_bytes(g, k, options);
-    if (options & (POINTERS | COUNTS))
+    if ((options & (POINTERS | COUNTS)) && !(options & UNTRUSTED))
         return;
     read_graph(g, "its results came back");
+    if (options & UNTRUSTED)
+        check_alive(g, k);
     if (haul_plan_create(w->context, haul_from_object(g->root, *g->o->shape->type), NULL, &plan) !=
         HAUL_OK)
         fuzz_broken("%s: its results came back, and it is not planned: %s", g->o->shape->name,
@@ -170,12 +198,15 @@ static void check_returned(const world *w, graph *g, const kernel *k, unsigned o
     haul_plan_free(&plan);
 }
 
-static void check_refused(const world *w, const graph *g, haul_status status)
+static void check_refused(const world *w, const graph *g, haul_status status, unsigned options)
 {
     const haul_error *error = haul_context_error(w->context);
-    if (w->doors.fired == 0 && status != HAUL_ERROR_GRAPH)
+    const int is_limit = (options & UNTRUSTED) && status == HAUL_ERROR_LIMIT;
+    if (w->doors.fired == 0 && status != HAUL_ERROR_GRAPH && !is_limit)
         fuzz_broken("%s: results are %s: %s", g->o->shape->name, haul_status_name(status),
                     error->text);
+    if (w->doors.fired == 0 && (options & UNTRUSTED) && error->path[0] == '\0')
+        fuzz_broken("%s: results are refused without a path: %s", g->o->shape->name, error->text);
     if (error->status != status || error->text[0] == '\0')
         fuzz_broken("%s: results are refused without a word", g->o->shape->name);
     if (memcmp(g->memory->memory, g->before, sizeof g->before) != 0)
@@ -189,7 +220,7 @@ static haul_status bring_back(world *w, haul_shipment *shipment, const uint8_t *
     haul_update_options options;
     memset(&options, 0, sizeof options);
     options.pointers = (data[0] & POINTERS) != 0;
-    options.leave_outside = (data[0] & POINTERS) && (data[0] & LEAVE);
+    options.leave_outside = (data[0] & POINTERS) && (data[0] & LEAVE) && !(data[0] & UNTRUSTED);
     options.all_or_nothing = (data[0] & WHOLE) != 0;
     if (data[2])
         fault_arm(&w->doors, (fault_mode)(data[1] % FAULT_MODES), data[2]);
@@ -204,6 +235,8 @@ static int travel(world *w, graph *g, choices *c, const uint8_t *data)
     haul_status status;
     memset(&options, 0, sizeof options);
     options.let_counts_change = (data[0] & COUNTS) != 0;
+    options.untrusted = (data[0] & UNTRUSTED) != 0;
+    options.ordered = (data[0] & ORDERED) != 0;
     k.c = c;
     k.count = 0;
     status = haul_ship(w->device, g->root, *g->o->shape->type, 1, &options, &shipment);
@@ -216,7 +249,7 @@ static int travel(world *w, graph *g, choices *c, const uint8_t *data)
                     haul_context_error(w->context)->text);
     status = bring_back(w, shipment, data);
     if (status != HAUL_OK)
-        check_refused(w, g, status);
+        check_refused(w, g, status, data[0]);
     fault_disarm(&w->doors);
     if (status == HAUL_OK)
         check_returned(w, g, &k, data[0]);
@@ -238,7 +271,7 @@ static int run(const uint8_t *data, size_t bytes)
     g.o = image_oracle(data[0]);
     g.memory = &memory;
     c = choices_from_bytes(data + 3, bytes - 3);
-    draw_graph(&g, &c);
+    draw_graph(&g, &c, data[0] & UNTRUSTED);
     accepted = travel(&w, &g, &c, data);
     if (w.doors.device_blocks != 0 || w.doors.misuse)
         fuzz_broken("%s: %llu blocks of the device are left; %s", g.o->shape->name,

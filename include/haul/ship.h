@@ -116,7 +116,26 @@ typedef struct haul_ship_options {
      * because the device takes their room back for any allocation that needs it; kernels then wait
      * for them. So HAUL_PLACE_MOVING is better, except beside programs that take that room. */
     haul_place spill;
-    int reserved;
+    /* 1, for objects and plans: the device is not trusted. What haul_update_host brings back is
+     * checked as an image of strangers is (docs/image-format.md), before the first byte is written:
+     * the graph that the host would have then is discovered again, in a copy. Counts, tags,
+     * conditions and terminators, also those that let_counts_change lets change, fit what they
+     * count; each pointer is null, or leads to elements that were shipped, of the type that its
+     * field says. Elements without a type are compared by their size alone: a pointer to doubles
+     * may lead to integers of 8 bytes afterwards. A pointer to no elements stays as the host has
+     * it, or leads to an element as above, or behind one. A field that did not hold when the graph
+     * was shipped cannot begin to hold, because it was not sent. Objects that no pointer leads to
+     * any more keep the host's bytes. Functions in the types are called with the copy, and must
+     * expect any bytes, as with .calls_functions in haul_image_options.
+     *
+     * haul_update_host: HAUL_ERROR_GRAPH or HAUL_ERROR_LIMIT, with the path: the graph would be
+     * wrong; haul_update_device puts the device right again. HAUL_ERROR_STALE: the host's graph has
+     * changed since it was shipped, perhaps by an earlier return; haul_reship. HAUL_ERROR_MEMORY:
+     * it takes four times the arena's memory, 56 bytes for each pointer, and twice the memory of a
+     * walk.
+     * HAUL_ERROR_UNSUPPORTED: with async, a range or .leave_outside. HAUL_ERROR_ARGUMENT of a ship:
+     * an arena (ship its root as an object), lock_source, or a number other than 0 and 1. */
+    int untrusted;
     /* Objects, a plan: places and uses of what hints name. What no hint names has a use for each
      * pointer to it, with the caller's to a root. The pages with the fewest uses for each byte
      * exceed the budget. The list and what it names must live as long as the shipment: haul_reship

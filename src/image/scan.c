@@ -344,5 +344,5 @@ haul_status haul__image_validate(const haul__claimed *claimed, haul__filling *fi
 {
     int is_right;
     const haul_status status = haul__image_scan(claimed, filling, &is_right);
-    return status != HAUL_OK || is_right ? status : haul__validate(claimed);
+    return status != HAUL_OK || is_right ? status : haul__validate(claimed, NULL);
 }

@@ -46,6 +46,11 @@ haul_status haul__scatter(haul_plan *plan, const void *arena, int lets_change)
     return status;
 }
 
+haul_status haul__check_data(haul_plan *plan, const void *arena)
+{
+    return haul__check_compacted(plan, haul__compact_again(plan, arena));
+}
+
 haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base, int lets_change,
                                  size_t *outside)
 {

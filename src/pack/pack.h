@@ -29,6 +29,9 @@ void haul__end_scatter(haul_plan *plan);
  * changed. */
 haul_status haul__scatter(haul_plan *plan, const void *arena, int lets_change);
 
+/* Its check alone. */
+haul_status haul__check_data(haul_plan *plan, const void *arena);
+
 /* Each pointer of `arena`, which lay at `base` on the device, must be null, or lead into the graph
  * or one past a range: HAUL_ERROR_GRAPH, with the path; or *outside counts it, if that is not NULL.
  * Without `lets_change`, the read set is checked too. Writes nothing. */

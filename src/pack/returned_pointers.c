@@ -32,6 +32,12 @@ static int word_back(const haul_plan *plan, const uintptr_t *flat, uintptr_t slo
     return *value != 0;
 }
 
+int haul__returned_word(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint64_t base,
+                        uintptr_t *value)
+{
+    return word_back(plan, NULL, slot, word, base, value);
+}
+
 /* Does the pointer lie in bytes that do not come back? */
 static int stays(const haul__map *map, const haul__block *block, uintptr_t slot)
 {

@@ -10,6 +10,10 @@
  * the path; or the pointer is counted in *outside, if that is not NULL. */
 haul_status haul__check_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base,
                                            size_t *outside);
+/* The host pointer for the word that came back for a slot, in an arena at `base`. 0: it leads out
+ * of the graph. */
+int haul__returned_word(const haul_plan *plan, uintptr_t slot, uintptr_t word, uint64_t base,
+                        uintptr_t *value);
 /* After the check: writes them as host pointers, except those that lead out. */
 void haul__write_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base);
 

@@ -111,6 +111,13 @@ static haul_status check_options(haul_device *device, int kind, const haul_ship_
         return useless(device, "ordered", "a plan has its own order");
     if (options->lock_source && is_arena)
         return useless(device, "lock_source", "an arena is shipped without packing");
+    if (options->untrusted && is_arena)
+        return useless(device, "untrusted", "an arena is not packed; ship its root as an object");
+    if (options->untrusted && options->lock_source)
+        return useless(device, "untrusted", "what writes a locked source must be trusted");
+    if (options->untrusted != 0 && options->untrusted != 1)
+        return haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT,
+                          "options->untrusted is %d: it is 0 or 1", options->untrusted);
     if (kind == HAUL_SOURCE_ARENA)
         return check_arena_options(device, options);
     if (options->outside != HAUL_OUTSIDE_REFUSE)

@@ -195,8 +195,9 @@ void haul__snapshot_drop(haul__snapshot *snapshot)
     haul__release(allocator, snapshot->memory, snapshot->bytes);
 }
 
-haul_status haul__snapshot_take(haul_shipment *shipment, const haul_root *root,
-                                haul__snapshot *snapshot)
+/* `arena`: a copy of it; NULL: it is fetched. */
+static haul_status take(haul_shipment *shipment, const haul_root *root, const unsigned char *arena,
+                        haul__snapshot *snapshot)
 {
     haul_context *context = shipment->device->context;
     haul_status status = haul__is_arena(shipment)
@@ -212,9 +213,24 @@ haul_status haul__snapshot_take(haul_shipment *shipment, const haul_root *root,
         return haul__fail(&context->error, HAUL_ERROR_MEMORY,
                           "out of memory for a snapshot of %zu bytes", snapshot->bytes);
     status = find_roots(shipment, root, snapshot);
-    if (status == HAUL_OK)
+    if (status == HAUL_OK && arena)
+        memcpy(snapshot->memory, arena, snapshot->bytes);
+    else if (status == HAUL_OK)
         status = fetch(shipment, snapshot->memory, snapshot->bytes);
     return status == HAUL_OK ? move_pointers(shipment, snapshot) : status;
+}
+
+haul_status haul__snapshot_take(haul_shipment *shipment, const haul_root *root,
+                                haul__snapshot *snapshot)
+{
+    return take(shipment, root, NULL, snapshot);
+}
+
+haul_status haul__snapshot_of(haul_shipment *shipment, const unsigned char *arena,
+                              haul__snapshot *snapshot)
+{
+    static const haul_root none;
+    return take(shipment, &none, arena, snapshot);
 }
 
 /* Walks it within bounds. */

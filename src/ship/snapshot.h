@@ -18,6 +18,9 @@ typedef struct haul__snapshot {
  * its type is not NULL. HAUL_ERROR_ARGUMENT: there is no root, or the shipment does not have it. */
 haul_status haul__snapshot_take(haul_shipment *shipment, const haul_root *root,
                                 haul__snapshot *snapshot);
+/* The same from a copy of the whole arena, which may be any bytes. */
+haul_status haul__snapshot_of(haul_shipment *shipment, const unsigned char *arena,
+                              haul__snapshot *snapshot);
 /* An ordered plan of it. HAUL_ERROR_GRAPH, with the path: a pointer leads out of it. Others as
  * haul_plan_create. */
 haul_status haul__snapshot_plan(haul__snapshot *snapshot, haul_plan **plan);

@@ -33,6 +33,7 @@
 #include "ship/route.h"
 #include "ship/told_copies.h"
 #include "ship/transfer.h"
+#include "ship/untrusted.h"
 #include "ship/update.h"
 #include "ship/zero_copy.h"
 
@@ -107,6 +108,19 @@ static haul_status write_inner_pointers(haul_shipment *shipment, const unsigned 
     const haul_status status = write_with_pointers(shipment, arena, &outside);
     if (status == HAUL_OK)
         shipment->info.pointers_left = outside;
+    return status;
+}
+
+static haul_status write_untrusted_data(haul_shipment *shipment, const unsigned char *arena)
+{
+    return haul__write_untrusted(shipment, arena, 0);
+}
+
+static haul_status write_untrusted_pointers(haul_shipment *shipment, const unsigned char *arena)
+{
+    const haul_status status = haul__write_untrusted(shipment, arena, 1);
+    if (status == HAUL_OK)
+        shipment->info.pointers_left = 0;
     return status;
 }
 
@@ -480,6 +494,10 @@ haul_status haul__return_all(haul_shipment *shipment, const haul_update_options 
                                               : write_pointers;
     haul_status status = HAUL_OK;
     int done = 0, has_looked;
+    if (shipment->options.untrusted) {
+        write = how->pointers ? write_untrusted_pointers : write_untrusted_data;
+        journey.all_or_nothing = 1;
+    }
     *route = haul__route(&journey);
     if (*route == HAUL_ROUTE_LOCKED) { /* the device writes the source */
         status = look_at_all(shipment, &has_looked);

@@ -52,9 +52,19 @@ static haul_status to_device(haul_shipment *shipment, const update *u)
                                     : haul__refresh(shipment, u->async);
 }
 
+/* What a device that is not trusted has left is checked as a whole, while the call waits. */
+static haul_status refuse_untrusted(const haul_shipment *shipment)
+{
+    return haul__fail(&shipment->device->context->error, HAUL_ERROR_UNSUPPORTED,
+                      "the device is not trusted (haul_ship_options.untrusted): results come as a "
+                      "whole, without async and .leave_outside");
+}
+
 static haul_status to_host(haul_shipment *shipment, const update *u)
 {
     const haul_update_options *how = &u->options;
+    if (shipment->options.untrusted && (how->host || how->leave_outside || u->async))
+        return refuse_untrusted(shipment);
     if (how->host && u->async)
         return haul__return_range_later(shipment, how->host, how->bytes, u->async);
     if (how->host)

@@ -153,6 +153,27 @@ static int reads_by_rule(const haul__rule *rule, size_t offset, unsigned bytes)
     return 0;
 }
 
+static int counts_in(const haul_count *count, size_t offset, unsigned bytes)
+{
+    unsigned i;
+    for (i = 0; count->kind == HAUL_COUNT_KIND_PRODUCT && i < count->fields; i++)
+        if (is_at(&count->field[i], 0, offset, bytes))
+            return 1;
+    return 0;
+}
+
+/* The extents and strides of a section. */
+static int reads_section(const haul__rule *rule, size_t offset, unsigned bytes)
+{
+    const haul_section *section = rule ? &rule->said.section : NULL;
+    size_t i;
+    for (i = 0; section && i < section->rank; i++)
+        if (counts_in(&section->dimensions[i].extent, offset, bytes) ||
+            counts_in(&section->dimensions[i].stride, offset, bytes))
+            return 1;
+    return 0;
+}
+
 /* The pointers that a slot leads to may have members of their own, which read the slot's struct. */
 static int reads_each(const haul__slot *slot, size_t offset, unsigned bytes)
 {
@@ -193,7 +214,8 @@ static int counts_by(const haul__discovery *d, const haul__met_type *met, size_t
     for (i = 0; i < walk->ruled_count; i++)
         if (reads_count(&walk->ruled[i].slot, offset, bytes) ||
             reads_each(&walk->ruled[i].slot, offset, bytes) ||
-            reads_by_rule(walk->ruled[i].rule, offset, bytes))
+            reads_by_rule(walk->ruled[i].rule, offset, bytes) ||
+            reads_section(walk->ruled[i].rule, offset, bytes))
             return 1;
     return is_tag(d, met->type, offset, bytes);
 }
@@ -287,13 +309,10 @@ static int is_over_pointer(const haul__found *found, const spot *s)
 
 /* ---- Objects over spots. */
 
-static haul_status refuse_byte(claims *c, uintptr_t address, const char *why)
+static haul_status refuse_byte(const claims *c, uintptr_t address, const char *why)
 {
-    haul_error *error = &c->d->context->error;
-    char path[HAUL_PATH_BYTES];
-    haul_status status = haul__fail(error, HAUL_ERROR_GRAPH, "%s", why);
-    if (haul__name_byte(c->d, address, 1, path))
-        haul__set_path(error->path, path);
+    const haul_status status = haul__fail(&c->d->context->error, HAUL_ERROR_GRAPH, "%s", why);
+    haul__name_near(c->d, address);
     return status;
 }
 
@@ -311,13 +330,23 @@ static void mark_spot(const claims *c, const haul__entry *entry, spot *s)
         s->is_written = 1;
 }
 
+/* Does the number lie between two runs of a section's line? */
+static int lies_in_gap(const haul__entry *entry, const spot *s)
+{
+    size_t place;
+    if (!entry->run || s->at < entry->address)
+        return 0;
+    place = (s->at - entry->address) % entry->stride;
+    return place >= entry->run && place + s->bytes <= entry->stride;
+}
+
 /* The spots of which a range has a byte. */
 static haul_status mark_range(claims *c, const haul__entry *entry, uintptr_t end)
 {
     size_t s = first_spot(c, entry->address - 7);
     for (; c->spots[s].at < end; s++) {
         spot *it = &c->spots[s];
-        if (it->at + it->bytes <= entry->address)
+        if (it->at + it->bytes <= entry->address || lies_in_gap(entry, it))
             continue;
         if (step(c) != HAUL_OK)
             return HAUL_ERROR_LIMIT;
@@ -469,13 +498,13 @@ static haul_status check_all_borrowed(claims *c)
 
 static int is_target_before(const void *a, const void *b)
 {
-    return ((const haul__target *)a)->place < ((const haul__target *)b)->place;
+    return ((const haul__word_target *)a)->place < ((const haul__word_target *)b)->place;
 }
 
 /* A plan follows such a pointer once, for the object that it meets first. */
 static haul_status check_targets(claims *c)
 {
-    haul__target *targets = c->d->targets.at;
+    haul__word_target *targets = c->d->targets.at;
     size_t i, count = 0;
     for (i = 0; i < c->d->targets.count; i++) {
         const size_t s = haul__search(c->spans, 0, c->span_count, targets[i].place, begins_by);

@@ -23,6 +23,7 @@
 
 typedef struct check {
     const haul__claimed *claimed;
+    const haul__left *left; /* NULL: it is an image */
     haul__discovery walk;
     haul__found found;
     haul__placed placed;
@@ -33,12 +34,15 @@ typedef struct check {
 static haul_status refuse_at(check *c, uintptr_t address, const char *why)
 {
     haul_error *error = &c->claimed->context->error;
-    char path[HAUL_PATH_BYTES];
-    const haul_status status =
-        haul__fail(error, HAUL_ERROR_FORMAT, "byte %zu of the image's arena: %s",
-                   (size_t)(address - (uintptr_t)c->claimed->offsets->block), why);
-    if (haul__name_byte(&c->walk, address, 1, path))
-        haul__set_path(error->path, path);
+    const size_t offset = (size_t)(address - (uintptr_t)c->claimed->offsets->block);
+    haul_status status;
+    if (c->left)
+        status = haul__fail(error, HAUL_ERROR_GRAPH,
+                            "byte %zu of the arena as the device has left it: %s", offset, why);
+    else
+        status =
+            haul__fail(error, HAUL_ERROR_FORMAT, "byte %zu of the image's arena: %s", offset, why);
+    haul__name_near(&c->walk, address);
     return status;
 }
 
@@ -75,6 +79,22 @@ static unsigned explicit_bits(check *c, uintptr_t granule)
     return bits;
 }
 
+/* The bytes of a granule that belong to no object get what was there before. The bits of words
+ * among them that do. */
+static unsigned put_rest(const check *c, const haul__block *block, size_t granule)
+{
+    const unsigned word = (1u << HAUL__WORD) - 1u;
+    unsigned char *at = c->claimed->offsets->block + granule * HAUL__GRANULE;
+    const unsigned live = block && haul__is_placed(block, (uintptr_t)at)
+                              ? haul__byte_mask(block, haul__granule_in_block((uintptr_t)at))
+                              : 0;
+    unsigned byte;
+    for (byte = 0; byte < HAUL__GRANULE; byte++)
+        if (!(live >> byte & 1))
+            at[byte] = c->left->rest[granule * HAUL__GRANULE + byte];
+    return (live & word ? 0u : 1u) | (live >> HAUL__WORD ? 0u : 2u);
+}
+
 /* A word that is 0 leads nowhere, with a bit or without: a pointer to no elements may have been one
  * in the source, and is null here. */
 static haul_status check_granule(check *c, const haul__block *block, size_t granule)
@@ -91,11 +111,15 @@ static haul_status check_granule(check *c, const haul__block *block, size_t gran
     differ = ((unsigned)(bitmap[granule / 32] >> (granule % 32 * 2)) & 3u) ^ wanted;
     wrong = differ & ((haul__load_word(at) != 0 ? 1u : 0u) |
                       (haul__load_word(at + HAUL__WORD) != 0 ? 2u : 0u));
+    if (c->left)
+        wrong &= ~put_rest(c, block, granule);
     if (wrong)
         return refuse_at(c, address + (wrong & 1u ? 0 : HAUL__WORD),
                          "a bit calls it a pointer and its types do not, or the other way");
     if (c->claimed->offsets->kept) /* by an arena */
         c->claimed->offsets->kept[granule / 32] ^= (uint64_t)differ << (granule % 32 * 2);
+    if (c->left)
+        return HAUL_OK;
     dead = (uint16_t)~live_bytes(block, address);
     for (byte = 0; byte < HAUL__GRANULE; byte++)
         if ((dead >> byte & 1) && at[byte])
@@ -120,22 +144,46 @@ static haul_status check_marks(check *c)
 
 /* ---- Words that no bit tells. */
 
-/* The next word of the image's list that leads somewhere, from number `i` on. */
-static size_t next_word(const haul__claimed *claimed, size_t i)
+/* May the word be another one? Null is no pointer, nor is what belongs to no object. */
+static int is_passed_over(const check *c, const haul__odd_word *word)
 {
-    while (i < claimed->offsets->word_count &&
-           !(haul__load_word(claimed->offsets->block + claimed->offsets->words[i].offset) &
-             ~(uintptr_t)claimed->offsets->words[i].mask))
+    const unsigned char *at = c->claimed->offsets->block + word->offset;
+    const haul__block *block;
+    if (!(haul__load_word(at) & ~(uintptr_t)word->mask))
+        return 1;
+    if (!c->left)
+        return 0;
+    block = haul__map_find(&c->found.map, (uintptr_t)at);
+    return !block || !haul__is_placed(block, (uintptr_t)at) ||
+           !(haul__byte_mask(block, haul__granule_in_block((uintptr_t)at)) >>
+                 ((uintptr_t)at & (HAUL__GRANULE - 1)) &
+             1);
+}
+
+/* The next word of the list that leads somewhere, from number `i` on. */
+static size_t next_word(const check *c, size_t i)
+{
+    const haul__offsets *offsets = c->claimed->offsets;
+    while (i < offsets->word_count && is_passed_over(c, &offsets->words[i]))
         i++;
     return i;
+}
+
+/* Null, or what stands for it? The array of such a limit is empty. */
+static int is_nowhere(const check *c, uintptr_t value)
+{
+    return c->left && (!value || value == c->left->nowhere);
 }
 
 static haul_status check_words(check *c)
 {
     const haul__claimed *claimed = c->claimed;
     const haul__special_word *found = c->found.special;
-    size_t i, next = next_word(claimed, 0);
+    size_t i, next = next_word(c, 0);
     for (i = 0; i < c->found.special_count; i++) {
+        if (is_nowhere(c, (uintptr_t)found[i].value) &&
+            is_nowhere(c, (uintptr_t)(found[i].value + found[i].addend)) && found[i].is_limit)
+            continue;
         /* a limit stands where the walk puts it: at the end of its array, or null */
         if (found[i].is_limit && found[i].addend)
             return refuse_at(c, found[i].address, "it is not at the end of its array");
@@ -147,7 +195,7 @@ static haul_status check_words(check *c)
                 found[i].address - (uintptr_t)claimed->offsets->block ||
             claimed->offsets->words[next].mask != found[i].mask)
             return refuse_at(c, found[i].address, "its pointer is not in the list of words");
-        next = next_word(claimed, next + 1);
+        next = next_word(c, next + 1);
     }
     if (next < claimed->offsets->word_count)
         return refuse_at(
@@ -165,12 +213,13 @@ haul__bounds haul__block_bounds(const haul__offsets *offsets)
     return bounds;
 }
 
-haul_status haul__validate(const haul__claimed *claimed)
+haul_status haul__validate(const haul__claimed *claimed, const haul__left *left)
 {
     const haul__bounds bounds = haul__block_bounds(claimed->offsets);
     haul_status status;
     check c;
     c.claimed = claimed;
+    c.left = left;
     c.next_special = 0;
     status = haul__record(claimed->context, claimed->roots, claimed->root_count, &bounds, &c.found,
                           &c.walk);
@@ -181,6 +230,8 @@ haul_status haul__validate(const haul__claimed *claimed)
         status = check_marks(&c);
     if (status == HAUL_OK)
         status = check_words(&c);
+    if (status == HAUL_OK && left) /* before the claims, which take the list of targets */
+        status = left->look(left->user, &c.walk);
     if (status == HAUL_OK)
         status = haul__check_claims(&c.walk);
     haul__record_close(&c.walk);

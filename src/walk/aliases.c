@@ -3,6 +3,7 @@
  */
 #include "walk/aliases.h"
 #include "map/mark.h"
+#include "walk/news.h"
 #include "walk/paths.h"
 #include "walk/stops.h"
 #include "walk/targets.h"
@@ -19,7 +20,7 @@ haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
     alias->element = d->at_element;
     alias->may_be_static = w->may_be_static;
     alias->has_tags = w->value != w->address;
-    return haul__note_unfollowed(d, w->at, w->address);
+    return haul__note_borrowed(d, w->at, w->address, w->slot);
 }
 
 /* An alias may be one past the end of a range. That address can begin a granule that has no place
@@ -50,6 +51,8 @@ haul_status haul__check_aliases(haul__discovery *d)
     for (i = 0; i < d->aliases.count; i++) {
         const haul__alias *alias = &d->aliases.at[i];
         status = find_target(d, alias, &is_there);
+        if (status == HAUL_OK)
+            status = haul__news_of_element(d, i);
         if (status != HAUL_OK)
             return status;
         if (is_there)

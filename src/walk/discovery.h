@@ -167,7 +167,7 @@ typedef struct haul__discovery {
     HAUL__LIST(struct haul__alias) aliases;
 
     /* targets.c: within bounds */
-    HAUL__LIST(struct haul__target) targets;
+    HAUL__LIST(struct haul__word_target) targets;
 
     /* unless_owned.c: pointers to what may hold pointers; pointers to plain bytes */
     struct {

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "base/status.h"
 #include "walk/met_types.h"
 #include "walk/paths.h"
 #include "walk/place.h"
@@ -185,4 +186,20 @@ int haul__name_byte(haul__discovery *d, uintptr_t address, int innermost, char *
                                       innermost, path);
     path[0] = '\0';
     return 1;
+}
+
+void haul__name_near(haul__discovery *d, uintptr_t address)
+{
+    haul_error *error = &d->context->error;
+    char path[HAUL_PATH_BYTES];
+    if (!haul__name_byte(d, address, 1, path))
+        return;
+    if (path[0] == '\0') {
+        haul__name_other(d, address);
+        haul__set_path(path, error->other_path);
+        error->other_path[0] = '\0';
+    }
+    d->root = 0;
+    if (path[0] != '\0' || haul__name_place(d, SIZE_MAX, 0, NULL, path))
+        haul__set_path(error->path, path);
 }

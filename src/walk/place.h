@@ -23,5 +23,8 @@ int haul__name_byte_of(haul__discovery *d, size_t entry, size_t element, uintptr
                        int innermost, char *path);
 /* The same for a byte of any entry; "": no entry has it. */
 int haul__name_byte(haul__discovery *d, uintptr_t address, int innermost, char *path);
+/* Gives the context's record the path of a byte's field; of a byte that no field has, that of the
+ * object around it, or of the first root. */
+void haul__name_near(haul__discovery *d, uintptr_t address);
 
 #endif

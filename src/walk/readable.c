@@ -30,10 +30,15 @@ haul_status haul__spend(haul__discovery *d, size_t bytes)
     return HAUL_OK;
 }
 
+int haul__is_within_bounds(const haul__discovery *d, uintptr_t address, size_t bytes)
+{
+    return bounded(d, address, bytes) == bytes;
+}
+
 int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
 {
     const haul_context_options *options = &d->context->options;
-    return bounded(d, address, bytes) == bytes &&
+    return haul__is_within_bounds(d, address, bytes) &&
            (!options->readable ||
             options->readable(options->readable_user, (const void *)address, bytes));
 }

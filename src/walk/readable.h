@@ -10,6 +10,7 @@ int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
 /* What bytes are in d->within: they have a place; they belong to an object, skipped or not; they
  * are live. */
 typedef enum haul__knowing { HAUL__PLACED, HAUL__DESCRIBED, HAUL__LIVE } haul__knowing;
+int haul__is_within_bounds(const haul__discovery *d, uintptr_t address, size_t bytes);
 /* The number of bytes from `address` on, `bytes` at most, that lie within the bounds, and are so in
  * d->within. */
 size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes,

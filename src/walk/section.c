@@ -26,6 +26,7 @@
 #include "walk/readable.h"
 #include "walk/section_memo.h"
 #include "walk/stops.h"
+#include "walk/targets.h"
 #include "walk/worklist.h"
 
 /* Elements that lie `stride` bytes apart. */
@@ -171,11 +172,10 @@ typedef struct line {
     size_t number, count, stride;
 } line;
 
-static haul_status push_line(haul__discovery *d, const haul__pointer *p, const section *s,
-                             const line *l)
+static haul__entry entry_of(const haul__discovery *d, const haul__pointer *p, const section *s,
+                            const line *l)
 {
     haul__entry entry;
-    haul_status status;
     memset(&entry, 0, sizeof entry);
     entry.what = HAUL__PLAIN;
     entry.address = l->address;
@@ -189,7 +189,24 @@ static haul_status push_line(haul__discovery *d, const haul__pointer *p, const s
     entry.ancestor = *p->ancestor;
     entry.parent = d->at_entry;
     entry.parent_element = d->at_element;
-    status = haul__list_entry(d, &entry);
+    return entry;
+}
+
+/* Within bounds: lists a line without a new byte. */
+static haul_status note_line(haul__discovery *d, const haul__pointer *p, const section *s,
+                             const line *l)
+{
+    haul__entry *added = d->bounds ? HAUL__LIST_ADD(d->allocator, &d->known) : NULL;
+    if (added)
+        *added = entry_of(d, p, s, l);
+    return added || !d->bounds ? HAUL_OK : HAUL_ERROR_MEMORY;
+}
+
+static haul_status push_line(haul__discovery *d, const haul__pointer *p, const section *s,
+                             const line *l)
+{
+    const haul__entry entry = entry_of(d, p, s, l);
+    const haul_status status = haul__list_entry(d, &entry);
     if (d->recording)
         return status == HAUL_OK ? haul__push_entry(d, &entry) : status;
     d->found->objects++;
@@ -217,7 +234,9 @@ static haul_status mark_line(haul__discovery *d, const haul__pointer *p, const s
     for (i = 0; i < l->count && hint && status == HAUL_OK; i++, at += l->stride)
         if (!haul__hint_range(d, hint, at, at + s->run))
             status = HAUL_ERROR_MEMORY;
-    return status == HAUL_OK && marked.first != marked.end ? push_line(d, p, s, l) : status;
+    if (status != HAUL_OK)
+        return status;
+    return marked.first != marked.end ? push_line(d, p, s, l) : note_line(d, p, s, l);
 }
 
 static haul_status mark_lines(haul__discovery *d, const haul__pointer *p, const section *s,
@@ -263,6 +282,28 @@ static haul_status follow_objects(haul__discovery *d, const haul__pointer *p, co
 
 /* ---- Both. */
 
+/* Within bounds: the section lies there, and its work counts, each element of objects and each run
+ * of bytes: strides that are 0, or whose places overlap, make many of few bytes. */
+static haul_status check_bounds(haul__discovery *d, const haul__pointer *p, const section *s)
+{
+    size_t work = sizeof(haul__word_target), lines = 1, i;
+    int fits;
+    if (!haul__is_within_bounds(d, s->first, s->bytes))
+        return haul__refuse_unreadable(d, p->slot);
+    if (p->slot->target) {
+        fits = !haul__multiply_overflows(s->elements, work, &work);
+    } else {
+        fits = !haul__add_overflows(s->run, HAUL__GRANULE, &work);
+        for (i = 0; i < s->axis_count && fits; i++)
+            fits = !haul__multiply_overflows(work, s->axes[i].count, &work);
+        for (i = 1; i < s->axis_count && fits; i++)
+            fits = !haul__multiply_overflows(lines, s->axes[i].count, &lines);
+        fits = fits && !haul__multiply_overflows(lines, sizeof(haul__entry), &lines) &&
+               !haul__add_overflows(work, lines, &work);
+    }
+    return haul__spend(d, fits ? work : SIZE_MAX);
+}
+
 static haul_status log_span(haul__discovery *d, const haul__pointer *p, const section *s)
 {
     haul__entry entry;
@@ -285,8 +326,10 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
     haul_status status = read_section(d, p, section_of, &s);
     if (status != HAUL_OK)
         return status;
-    if (!s.elements)
-        return haul__follow_counted(d, p, 0);
+    if (!s.elements) {
+        status = haul__note_target(d, p, 0);
+        return status == HAUL_OK ? haul__follow_counted(d, p, 0) : status;
+    }
     find_axes(&s, p->slot->unit);
     whole.value = s.first;
     if (s.is_array)
@@ -294,10 +337,18 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
     status = haul__stops_at(d, p->slot, s.first, s.bytes, &stops);
     if (status != HAUL_OK || stops)
         return status;
-    status = is_known(d, p, &s, ways, &known);
+    if (d->bounds)
+        status = haul__note_span(d, &whole, s.bytes);
+    if (status == HAUL_OK)
+        status = is_known(d, p, &s, ways, &known);
     /* checked mode looks at objects again, for further parents */
     if (status != HAUL_OK || (known && !(p->slot->target && d->context->options.checked)))
         return status;
+    if (d->bounds) {
+        status = check_bounds(d, p, &s);
+        if (status != HAUL_OK)
+            return status;
+    }
     if (d->within || d->passing) {
         const size_t placed = haul__known_bytes(d, s.first, s.bytes, HAUL__PLACED);
         status = haul__spend(d, placed);

@@ -7,7 +7,7 @@
 
 haul_status haul__note_unfollowed(haul__discovery *d, uintptr_t place, uintptr_t value)
 {
-    haul__target *added;
+    haul__word_target *added;
     if (!d->bounds || !value)
         return HAUL_OK;
     added = HAUL__LIST_ADD(d->allocator, &d->targets);
@@ -24,21 +24,68 @@ haul_status haul__note_target(haul__discovery *d, const haul__pointer *p, size_t
     const haul_count *shape = &p->slot->shape[p->level];
     const size_t unit = haul__unit_of(p->slot, p->level);
     const haul_status status = haul__note_unfollowed(d, p->place, p->value);
-    haul__target *added;
+    haul__word_target *added;
     if (status != HAUL_OK || !d->bounds || !p->value)
         return status;
     added = &d->targets.at[d->targets.count - 1];
-    added->is_terminated = shape->kind == HAUL_COUNT_KIND_TERMINATED;
-    added->sentinel = added->is_terminated ? haul__narrow(shape->plus, unit) : 0;
-    if (added->is_terminated || haul__multiply_overflows(count, unit, &added->bytes))
+    if (shape->kind == HAUL_COUNT_KIND_TERMINATED ||
+        haul__multiply_overflows(count, unit, &added->bytes))
         added->bytes = unit; /* what is too large is refused when it is reached */
-    added->type = haul__is_last_level(p) && count > 0 ? p->slot->target : NULL;
-    added->levels = count > 0 ? p->slot->levels - p->level : 0;
+    added->slot = p->slot;
+    added->level = (uint16_t)p->level;
+    if (shape->kind == HAUL_COUNT_KIND_UNTIL)
+        added->more = p->self + shape->field[0].offset;
     return HAUL_OK;
 }
 
-int haul__is_same_target(const haul__target *a, const haul__target *b)
+haul_status haul__note_span(haul__discovery *d, const haul__pointer *p, size_t bytes)
 {
-    return a->value == b->value && a->bytes == b->bytes && a->is_terminated == b->is_terminated &&
-           a->sentinel == b->sentinel && a->type == b->type && a->levels == b->levels;
+    const haul_status status = haul__note_target(d, p, 1);
+    if (status == HAUL_OK && d->bounds && p->value) {
+        d->targets.at[d->targets.count - 1].is_section = 1;
+        d->targets.at[d->targets.count - 1].more = bytes;
+    }
+    return status;
+}
+
+haul_status haul__note_borrowed(haul__discovery *d, uintptr_t place, uintptr_t value,
+                                const haul__slot *slot)
+{
+    const haul_status status = haul__note_unfollowed(d, place, value);
+    if (status != HAUL_OK || !d->bounds || !value)
+        return status;
+    d->targets.at[d->targets.count - 1].slot = slot;
+    d->targets.at[d->targets.count - 1].is_borrowed = 1;
+    return HAUL_OK;
+}
+
+/* What the slot says of the elements. A borrowed pointer is not followed. */
+typedef struct elements {
+    int is_terminated;
+    int64_t sentinel; /* that ends them */
+    const haul_type *type;
+    unsigned levels; /* that are left */
+} elements;
+
+static elements elements_of(const haul__word_target *t)
+{
+    elements e = { 0, 0, NULL, 0 };
+    const haul__slot *slot = t->slot;
+    if (!slot || t->is_borrowed)
+        return e;
+    e.is_terminated = slot->shape[t->level].kind == HAUL_COUNT_KIND_TERMINATED;
+    if (e.is_terminated)
+        e.sentinel = haul__narrow(slot->shape[t->level].plus, haul__unit_of(slot, t->level));
+    if (t->bytes) {
+        e.levels = slot->levels - t->level;
+        e.type = e.levels == 1 ? slot->target : NULL;
+    }
+    return e;
+}
+
+int haul__is_same_target(const haul__word_target *a, const haul__word_target *b)
+{
+    const elements x = elements_of(a), y = elements_of(b);
+    return a->value == b->value && a->bytes == b->bytes && x.is_terminated == y.is_terminated &&
+           x.sentinel == y.sentinel && x.type == y.type && x.levels == y.levels;
 }
