@@ -345,6 +345,15 @@ typedef struct wrong {
     const char *path; /* NULL: it depends on what lies beside the target */
 } wrong;
 
+/* An array that runs into another object makes two descriptions disagree about a word. The error
+ * names the other object and the element of the array, in the order of their addresses. */
+static int names(const haul_error *e, const char *path)
+{
+    size_t length = strlen(path);
+    return strcmp(e->path, path) == 0 ||
+           (strncmp(e->other_path, path, length) == 0 && e->other_path[length] == '[');
+}
+
 static void check_refused(const wrong *list, size_t count, int lets_change, int pointers)
 {
     size_t i;
@@ -359,7 +368,7 @@ static void check_refused(const wrong *list, size_t count, int lets_change, int 
                               : haul_unmarshal(the.shipment);
             CHECK_STATUS(status, HAUL_ERROR_GRAPH);
             CHECK(error()->path[0] != 0);
-            if (list[i].path)
+            if (list[i].path && !names(error(), list[i].path))
                 CHECK_STR(error()->path, list[i].path);
             check_unchanged();
             CHECK_STATUS(haul_update_device(the.shipment, NULL, NULL), HAUL_OK);
