@@ -32,7 +32,7 @@ typedef struct gpu_test {
     }
 
 extern const gpu_test memory_tests[], error_tests[], order_tests[], patch_tests[], ship_tests[],
-    lost_tests[], absent_tests[];
+    lost_tests[], absent_tests[], environment_tests[];
 
 #define CHECK_CUDA(call) CHECK((call) == cudaSuccess)
 

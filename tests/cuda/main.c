@@ -18,9 +18,10 @@
 static const struct {
     const char *name;
     const gpu_test *tests;
-} suites[] = { { "memory", memory_tests }, { "errors", error_tests }, { "order", order_tests },
-               { "patch", patch_tests },   { "ships", ship_tests },   { "lost", lost_tests },
-               { "absent", absent_tests } };
+} suites[] = { { "memory", memory_tests }, { "errors", error_tests },
+               { "order", order_tests },   { "patch", patch_tests },
+               { "ships", ship_tests },    { "lost", lost_tests },
+               { "absent", absent_tests }, { "environments", environment_tests } };
 
 #define SUITES (sizeof suites / sizeof suites[0])
 #define SKIPPED 77
