@@ -58,8 +58,8 @@ void *haul_environment_host_pointer(const haul_environment *environment, const v
 }
 
 /* An answer about many pages takes many looks at the table. The looks agree if no range in these
- * pages has changed meanwhile. The table remembers only its last changes, so a reader asks for them
- * after each piece of so many bytes; then changes elsewhere do not hold it up. */
+ * pages has changed meanwhile. The table remembers only its last changes. A reader asks for them
+ * after each piece of so many bytes, so that changes elsewhere cannot hold the reader up. */
 #define PIECE ((uintptr_t)16 * HAUL__PRESENT_SPAN)
 
 typedef struct asked {

@@ -41,9 +41,9 @@
 
 enum { SPAN = HAUL__PLAIN + 1 }; /* another kind of range: a section, with its gaps */
 
-/* A range that was shipped, in the copy. Those of one kind, with elements at the same distances,
- * follow one another in the list: the one that reaches furthest, of those that begin before
- * another, is the one that may hold that. */
+/* A range that was shipped, in the copy. The list is sorted by kind, by the distance of elements,
+ * and by address. Bytes lie within a range of a kind if the last range of that kind that begins no
+ * later reaches their end. */
 typedef struct shipped {
     uintptr_t begin, end;
     uintptr_t reach;       /* the furthest end of those of its kind that do not begin behind it */

@@ -7,14 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "haul.h"
-#include "support/check.h"
 #include "support/doors.h"
-#include "support/inside.h"
-#include "support/open.h"
 #include "support/random.h"
-#include "support/short_forms.h"
 #include "support/types.h"
+#include "untrusted_returns.h"
 
 enum { THINGS = 4, NUMBERS = 4 };
 
@@ -53,8 +49,6 @@ static void type_open(void)
 /* ---- The world: a list, its arrays, and a copy of all of it to compare with. */
 
 static struct {
-    haul_device *device;
-    haul_shipment *shipment;
     thing *at[THINGS], was[THINGS];
     double *numbers[THINGS], old[THINGS][NUMBERS];
     char *names[THINGS], called[THINGS][8];
@@ -119,7 +113,7 @@ static void world_open_on(const test_device *options)
     int i;
     memset(&the, 0, sizeof the);
     type_open();
-    CHECK_STATUS(test_open(haul_host_device(), options, &the.device), HAUL_OK);
+    open_device(options);
     for (i = 0; i < THINGS; i++) {
         the.at[i] = must(sizeof(thing));
         the.numbers[i] = must(NUMBERS * sizeof(double));
@@ -131,17 +125,13 @@ static void world_open_on(const test_device *options)
 
 static void world_open(void)
 {
-    test_device options;
-    memset(&options, 0, sizeof options);
-    options.settings = &ordinary_launches;
-    world_open_on(&options);
+    world_open_on(NULL);
 }
 
 static void world_close(void)
 {
     int i;
-    haul_shipment_free(&the.shipment);
-    haul_device_close(&the.device);
+    close_device();
     for (i = 0; i < THINGS; i++) {
         free(the.at[i]);
         free(the.numbers[i]);
@@ -150,69 +140,13 @@ static void world_close(void)
     haul_type_free(&thing_type);
 }
 
-static void ship(int ordered, int lets_change)
-{
-    haul_ship_options options;
-    memset(&options, 0, sizeof options);
-    options.untrusted = 1;
-    options.ordered = ordered;
-    options.let_counts_change = lets_change;
-    haul_shipment_free(&the.shipment);
-    CHECK_STATUS(haul_ship(the.device, the.at[0], thing_type, 1, &options, &the.shipment), HAUL_OK);
-}
-
-static const haul_error *error(void)
-{
-    return haul_context_error(haul_device_context(the.device));
-}
-
-/* ---- The kernel writes bytes over those of a host address. */
-
-typedef struct stroke {
-    unsigned char *at;
-    const void *from;
-    size_t bytes;
-} stroke;
-
-static void strike(void *argument)
-{
-    const stroke *s = argument;
-    memcpy(s->at, s->from, s->bytes);
-}
-
-static void put(const void *host, const void *from, size_t bytes)
-{
-    stroke s;
-    s.at = haul_device_pointer(the.shipment, host);
-    s.from = from;
-    s.bytes = bytes;
-    CHECK(s.at != NULL);
-    CHECK_STATUS(haul_host_launch(the.device, strike, &s), HAUL_OK);
-}
-
-static void put_number(const int32_t *host, int32_t value)
-{
-    put(host, &value, sizeof value);
-}
-
-static void put_word(const void *host, uintptr_t value)
-{
-    put(host, &value, sizeof value);
-}
-
-/* A pointer to what a host address is on the device, `more` bytes behind it. */
-static void put_pointer(const void *host, const void *target, size_t more)
-{
-    put_word(host, (uintptr_t)haul_device_pointer(the.shipment, target) + more);
-}
-
 /* ---- What is right comes back. */
 
 static void check_right(int ordered, int pointers)
 {
     const double half = 0.5;
     world_open();
-    ship(ordered, 0);
+    ship(the.at[0], thing_type, ordered, 0);
     put(&the.numbers[2][3], &half, sizeof half);
     put(the.names[1], "new", 4);
     put_number(&the.at[0]->mine, 1);
@@ -229,9 +163,7 @@ static void check_right(int ordered, int pointers)
     } else {
         put_word(&the.at[0]->next, 0x5a5a);
     }
-    CHECK_STATUS(pointers ? haul_update_host(the.shipment, WITH_POINTERS, NULL)
-                          : haul_unmarshal(the.shipment),
-                 HAUL_OK);
+    CHECK_STATUS(come_back(pointers), HAUL_OK);
     the.old[2][3] = half;
     memcpy(the.called[1], "new", 4);
     if (pointers) {
@@ -263,14 +195,14 @@ TEST(untrusted, right_pointers_come_back)
 TEST(untrusted, returns_can_be_repeated_and_a_changed_graph_is_stale)
 {
     world_open();
-    ship(0, 0);
-    CHECK_STATUS(haul_unmarshal(the.shipment), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal(the.shipment), HAUL_OK);
+    ship(the.at[0], thing_type, 0, 0);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
     put_word(&the.at[3]->friend, 0);
-    CHECK_STATUS(haul_update_host(the.shipment, WITH_POINTERS, NULL), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal(the.shipment), HAUL_ERROR_STALE);
-    CHECK_STATUS(haul_reship(the.shipment, NULL), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal(the.shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_reship(shipment, NULL), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
     the.was[3].friend = NULL;
     check_unchanged();
     world_close();
@@ -362,17 +294,16 @@ static void check_refused(const wrong *list, size_t count, int lets_change, int 
         for (i = 0; i < count; i++) {
             haul_status status;
             world_open();
-            ship(ordered, lets_change);
+            ship(the.at[0], thing_type, ordered, lets_change);
             list[i].kernel();
-            status = pointers ? haul_update_host(the.shipment, WITH_POINTERS, NULL)
-                              : haul_unmarshal(the.shipment);
+            status = come_back(pointers);
             CHECK_STATUS(status, HAUL_ERROR_GRAPH);
             CHECK(error()->path[0] != 0);
             if (list[i].path && !names(error(), list[i].path))
                 CHECK_STR(error()->path, list[i].path);
             check_unchanged();
-            CHECK_STATUS(haul_update_device(the.shipment, NULL, NULL), HAUL_OK);
-            CHECK_STATUS(haul_update_host(the.shipment, WITH_POINTERS, NULL), HAUL_OK);
+            CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
+            CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
             check_unchanged();
             world_close();
         }
@@ -444,10 +375,10 @@ TEST(untrusted, counts_and_tags_that_may_change_must_fit_the_graph)
 TEST(untrusted, a_shorter_array_comes_back)
 {
     world_open();
-    ship(0, 1);
+    ship(the.at[0], thing_type, 0, 1);
     put_number(&the.at[0]->count, 2);
     put_number(&the.at[1]->count, 0);
-    CHECK_STATUS(haul_unmarshal(the.shipment), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
     the.was[0].count = 2;
     the.was[1].count = 0;
     check_unchanged();
@@ -460,13 +391,13 @@ TEST(untrusted, an_object_that_is_cut_off_keeps_its_bytes)
     world_open();
     the.at[0]->friend = the.at[1]->friend = NULL;
     remember();
-    ship(0, 1);
+    ship(the.at[0], thing_type, 0, 1);
     put_word(&the.at[1]->next, 0); /* the friends of the others are the first two */
     put_number(&the.at[3]->count, 1 << 20);
     put_number(&the.at[3]->kind, 7);
     put_pointer(&the.at[3]->next, the.numbers[0], 0);
     put(the.names[3], "12345678", 7);
-    CHECK_STATUS(haul_update_host(the.shipment, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
     the.was[1].next = NULL;
     check_unchanged();
     world_close();
@@ -502,13 +433,13 @@ TEST(untrusted, what_travels_one_way_goes_its_way)
         world_open();
         type = TYPE_NEW(answer, fields);
         CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-        CHECK_STATUS(haul_ship(the.device, at, type, 1, &options, &the.shipment), HAUL_OK);
+        CHECK_STATUS(haul_ship(device, at, type, 1, &options, &shipment), HAUL_OK);
         put_number(&at[0].out, 1);
         put_number(&at[0].in, 2);
         put_number(&at[1].out, 3);
         put_number(&at[2].out, 4);
         put_word(&at[1].next, 0);
-        CHECK_STATUS(haul_update_host(the.shipment, WITH_POINTERS, NULL), HAUL_OK);
+        CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
         CHECK(at[0].out == 1 && at[0].in == 7 && at[1].out == 3 && at[2].out == 6);
         CHECK(at[0].next == &at[1] && !at[1].next);
         world_close();
@@ -527,21 +458,21 @@ TEST(untrusted, what_cannot_be_checked_is_refused)
     memset(&options, 0, sizeof options);
     options.untrusted = 1;
     options.lock_source = 1;
-    CHECK_STATUS(haul_ship(the.device, the.at[0], thing_type, 1, &options, &other),
+    CHECK_STATUS(haul_ship(device, the.at[0], thing_type, 1, &options, &other),
                  HAUL_ERROR_ARGUMENT);
     CHECK_HAS(error()->text, "options->untrusted");
     options.lock_source = 0;
-    CHECK_STATUS(test_arena(the.device, NULL, &arena), HAUL_OK);
+    CHECK_STATUS(test_arena(device, NULL, &arena), HAUL_OK);
     CHECK(haul_arena_bytes(arena, 64, 0) != NULL);
-    CHECK_STATUS(haul_ship_from(the.device, haul_from_arena(arena), &options, NULL, &other),
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), &options, NULL, &other),
                  HAUL_ERROR_ARGUMENT);
     CHECK_HAS(error()->text, "ship its root as an object");
     haul_arena_free(&arena);
-    ship(0, 0);
-    CHECK_STATUS(haul_update_host(the.shipment, NULL, OWN_STREAM), HAUL_ERROR_UNSUPPORTED);
-    CHECK_STATUS(haul_update_host(the.shipment, RANGE(the.at[0], sizeof(thing)), NULL),
+    ship(the.at[0], thing_type, 0, 0);
+    CHECK_STATUS(haul_update_host(shipment, NULL, OWN_STREAM), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_update_host(shipment, RANGE(the.at[0], sizeof(thing)), NULL),
                  HAUL_ERROR_UNSUPPORTED);
-    CHECK_STATUS(haul_update_host(the.shipment,
+    CHECK_STATUS(haul_update_host(shipment,
                                   &(const haul_update_options){ .pointers = 1, .leave_outside = 1 },
                                   NULL),
                  HAUL_ERROR_UNSUPPORTED);
@@ -564,11 +495,11 @@ TEST(untrusted, memory_that_runs_out_is_told_and_nothing_is_written)
         options.settings = &ordinary_launches;
         CHECK_STATUS(fault_open_context(&doors, NULL, &options.context), HAUL_OK);
         world_open_on(&options);
-        ship(event & 1, 1);
+        ship(the.at[0], thing_type, event & 1, 1);
         put(the.names[1], "new", 4);
         put_word(&the.at[3]->friend, 0);
         fault_arm(&doors, FAULT_ONCE, event);
-        status = haul_update_host(the.shipment, WITH_POINTERS, NULL);
+        status = haul_update_host(shipment, WITH_POINTERS, NULL);
         fired = doors.fired != 0 || doors.fell_back != 0;
         fault_disarm(&doors);
         CHECK(status == HAUL_OK || (status == HAUL_ERROR_MEMORY && doors.fired));
@@ -593,7 +524,7 @@ static uintptr_t any_word(void)
     const int i = (int)random_below(&the_random, THINGS);
     const void *const places[] = { the.at[i], the.numbers[i], the.names[i] };
     const uintptr_t place =
-        (uintptr_t)haul_device_pointer(the.shipment, places[random_below(&the_random, 3)]);
+        (uintptr_t)haul_device_pointer(shipment, places[random_below(&the_random, 3)]);
     switch (random_below(&the_random, 6)) {
     case 0:
         return random_below(&the_random, 10);
@@ -676,10 +607,10 @@ TEST(untrusted, whatever_a_kernel_leaves_the_host_s_graph_is_right)
         haul_plan *plan;
         fill();
         remember();
-        ship((int)random_below(&the_random, 2), (int)random_below(&the_random, 2));
+        ship(the.at[0], thing_type, (int)random_below(&the_random, 2),
+             (int)random_below(&the_random, 2));
         spoil();
-        status = pointers ? haul_update_host(the.shipment, WITH_POINTERS, NULL)
-                          : haul_unmarshal(the.shipment);
+        status = come_back(pointers);
         if (status != HAUL_OK) {
             CHECK(status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT);
             CHECK(error()->text[0] != 0);
@@ -689,7 +620,7 @@ TEST(untrusted, whatever_a_kernel_leaves_the_host_s_graph_is_right)
         }
         accepted++;
         check_graph();
-        CHECK_STATUS(haul_plan_create(haul_device_context(the.device),
+        CHECK_STATUS(haul_plan_create(haul_device_context(device),
                                       haul_from_object(the.at[0], thing_type), NULL, &plan),
                      HAUL_OK);
         haul_plan_free(&plan);

@@ -9,89 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "haul.h"
-#include "support/check.h"
-#include "support/inside.h"
-#include "support/open.h"
-#include "support/short_forms.h"
 #include "support/types.h"
-
-static haul_device *device;
-static haul_shipment *shipment;
-
-static void open_device(void)
-{
-    test_device options;
-    memset(&options, 0, sizeof options);
-    options.settings = &ordinary_launches;
-    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
-}
-
-static void close_device(void)
-{
-    haul_shipment_free(&shipment);
-    haul_device_close(&device);
-}
-
-/* Counts may change. */
-static void ship(void *root, const haul_type *type, int ordered)
-{
-    haul_ship_options options;
-    memset(&options, 0, sizeof options);
-    options.untrusted = 1;
-    options.let_counts_change = 1;
-    options.ordered = ordered;
-    haul_shipment_free(&shipment);
-    CHECK_STATUS(haul_ship(device, root, type, 1, &options, &shipment), HAUL_OK);
-}
-
-static haul_status come_back(int pointers)
-{
-    return pointers ? haul_update_host(shipment, WITH_POINTERS, NULL) : haul_unmarshal(shipment);
-}
-
-static const haul_error *error(void)
-{
-    return haul_context_error(haul_device_context(device));
-}
-
-typedef struct stroke {
-    unsigned char *at;
-    const void *from;
-    size_t bytes;
-} stroke;
-
-static void strike(void *argument)
-{
-    const stroke *s = argument;
-    memcpy(s->at, s->from, s->bytes);
-}
-
-static void put_at(void *at, const void *from, size_t bytes)
-{
-    stroke s;
-    s.at = at;
-    s.from = from;
-    s.bytes = bytes;
-    CHECK(at != NULL);
-    CHECK_STATUS(haul_host_launch(device, strike, &s), HAUL_OK);
-}
-
-static void put(const void *host, const void *from, size_t bytes)
-{
-    put_at(haul_device_pointer(shipment, host), from, bytes);
-}
-
-static void put_number(const int32_t *host, int32_t value)
-{
-    put(host, &value, sizeof value);
-}
-
-static void put_pointer(const void *host, const void *target, size_t more)
-{
-    const uintptr_t word = (uintptr_t)haul_device_pointer(shipment, target) + more;
-    put(host, &word, sizeof word);
-}
+#include "untrusted_returns.h"
 
 /* ---- What did not hold, and what had no elements. */
 
@@ -129,7 +48,7 @@ static void hidden_open(void)
                    .when = HAUL_EQUALS(hidden, kind, 2)),
         HAUL_SKIP(hidden, is.bits, .when = HAUL_EQUALS(hidden, kind, 0)),
     };
-    open_device();
+    open_device(NULL);
     hidden_type = TYPE_NEW(hidden, fields);
     CHECK_STATUS(haul_type_commit(hidden_type), HAUL_OK);
 }
@@ -208,7 +127,7 @@ TEST(untrusted, what_only_the_host_has_does_not_come_to_life)
             fill_hidden();
             hosts[0].kind = 2;
             hosts[0].is.array = GARBAGE(double *);
-            ship(hosts, hidden_type, how & 1);
+            ship(hosts, hidden_type, how & 1, 1);
             CHECK_STATUS(come_back(how >> 1), HAUL_OK);
             kernels[i]();
             memcpy(was, hosts, sizeof was);
@@ -244,7 +163,7 @@ static void list_open(void)
         HAUL_ARRAY(list, numbers, HAUL_COUNT(list, count)),
         HAUL_ARRAY(list, begin, HAUL_UNTIL(list, end)),
     };
-    open_device();
+    open_device(NULL);
     list_type = TYPE_NEW(list, fields);
     CHECK_STATUS(haul_type_commit(list_type), HAUL_OK);
 }
@@ -282,7 +201,7 @@ TEST(untrusted, a_pointer_behind_an_array_does_not_get_the_next_one)
     for (how = 0; how < 4; how++) {
         fill_lists();
         lists[1].numbers = pool + 4;
-        ship(lists, list_type, how & 1);
+        ship(lists, list_type, how & 1, 1);
         check_lists(how >> 1, 1);
         put_number(&lists[1].count, 4);
         check_lists(how >> 1, 0);
@@ -298,7 +217,7 @@ TEST(untrusted, an_end_comes_back_as_the_end_of_its_own_array)
         fill_lists();
         lists[1].begin = pool;
         lists[1].end = pool + 2;
-        ship(lists, list_type, ordered);
+        ship(lists, list_type, ordered, 1);
         put_pointer(&lists[1].end, pool, 3 * sizeof(double));
         check_lists(1, 1);
         CHECK(lists[1].begin == pool && lists[1].end == pool + 3);
@@ -319,7 +238,7 @@ TEST(untrusted, an_array_can_be_emptied)
     for (ordered = 0; ordered < 2; ordered++) {
         fill_lists();
         lists[1].begin = lists[1].end = GARBAGE(double *);
-        ship(lists, list_type, ordered);
+        ship(lists, list_type, ordered, 1);
         put_pointer(&lists[0].end, pool + 8, 0);
         put_number(&lists[0].count, 0);
         put_pointer(&lists[0].numbers, pool, sizeof(double));
@@ -337,7 +256,7 @@ TEST(untrusted, a_pointer_to_no_elements_leads_to_its_type)
     list_open();
     for (ordered = 0; ordered < 2; ordered++) {
         fill_lists();
-        ship(lists, list_type, ordered);
+        ship(lists, list_type, ordered, 1);
         put_pointer(&lists[1].numbers, &lists[0], sizeof(double));
         check_lists(1, 0);
         CHECK_STR(error()->path, "root.next.numbers");
@@ -367,7 +286,7 @@ static void check_odd(const haul_type *type, odd *o, int kind)
     int how;
     for (how = 0; how < 4; how++) {
         odd was;
-        ship(o, type, how & 1);
+        ship(o, type, how & 1, 1);
         CHECK_STATUS(come_back(how >> 1), HAUL_OK);
         put_number(kind ? &o->kind : &o->how_many, 1);
         memcpy(&was, o, sizeof was);
@@ -388,7 +307,7 @@ TEST(untrusted, words_that_are_null_in_the_copy_stay_what_they_were)
         HAUL_OBJECT(odd, is.object, &type, .when = HAUL_EQUALS(odd, kind, 1)),
     };
     odd o;
-    open_device();
+    open_device(NULL);
     CHECK_STATUS(
         haul_context_add_static(haul_device_context(device), name, sizeof name, HAUL_STATIC_NULL),
         HAUL_OK);
@@ -434,7 +353,7 @@ TEST(untrusted, a_distance_does_not_become_a_count_nor_data_a_foreign_pointer)
     };
     double numbers[4] = { 0, 1, 2, 3 };
     int how;
-    open_device();
+    open_device(NULL);
     type = TYPE_NEW(mixed, fields);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     for (how = 0; how < 8; how++) {
@@ -448,7 +367,7 @@ TEST(untrusted, a_distance_does_not_become_a_count_nor_data_a_foreign_pointer)
             m.is.distance = (int32_t)((char *)m.own - (char *)&m.is.distance);
             m.word.outside = &device;
         }
-        ship(&m, type, how & 1);
+        ship(&m, type, how & 1, 1);
         CHECK_STATUS(come_back(how >> 1 & 1), HAUL_OK);
         if (kind == 1) {
             const uintptr_t any = 0x41414140u;
@@ -486,10 +405,10 @@ TEST(untrusted, strings_that_share_a_granule_come_back)
         memcpy(was, text, sizeof was);
         n.name = text + 6;
         n.mine = text + 10;
-        open_device();
+        open_device(NULL);
         type = TYPE_NEW(named, fields);
         CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-        ship(&n, type, ordered);
+        ship(&n, type, ordered, 1);
         put(n.name, "two", 3);
         put(n.mine, "theirs", 5); /* without an end, which does not come back either */
         CHECK_STATUS(come_back(0), HAUL_OK);
@@ -520,14 +439,14 @@ TEST(untrusted, sections_come_back)
     double cells[40];
     size_t i;
     int how;
-    open_device();
+    open_device(NULL);
     type = TYPE_NEW(matrix, fields);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     for (how = 0; how < 4; how++) {
         matrix m = { NULL, 4, 3, 10, 0 }, was;
         memset(cells, 0, sizeof cells);
         m.at = cells;
-        ship(&m, type, how & 1);
+        ship(&m, type, how & 1, 1);
         put(&cells[12], &half, sizeof half);
         CHECK_STATUS(come_back(how >> 1), HAUL_OK);
         CHECK(cells[12] == 0.5 && m.at == cells && m.height == 4);
@@ -594,7 +513,7 @@ TEST(untrusted, pointers_into_a_long_array_take_no_longer)
     CHECK(all != NULL);
     for (i = 0; i < OUTERS; i++)
         all[i].into = &all[i].is;
-    open_device();
+    open_device(NULL);
     inner_type = TYPE_NEW(inner, inner_fields);
     CHECK_STATUS(haul_type_commit(inner_type), HAUL_OK);
     type = TYPE_NEW(outer, fields);

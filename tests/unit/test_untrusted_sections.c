@@ -8,73 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "haul.h"
-#include "support/check.h"
-#include "support/inside.h"
-#include "support/open.h"
-#include "support/short_forms.h"
 #include "support/types.h"
-
-static haul_device *device;
-static haul_shipment *shipment;
-
-static void open_device(void)
-{
-    test_device options;
-    memset(&options, 0, sizeof options);
-    options.settings = &ordinary_launches;
-    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
-}
-
-static void close_device(void)
-{
-    haul_shipment_free(&shipment);
-    haul_device_close(&device);
-}
-
-/* Counts may change. */
-static void ship(void *root, const haul_type *type, int ordered)
-{
-    haul_ship_options options;
-    memset(&options, 0, sizeof options);
-    options.untrusted = 1;
-    options.let_counts_change = 1;
-    options.ordered = ordered;
-    haul_shipment_free(&shipment);
-    CHECK_STATUS(haul_ship(device, root, type, 1, &options, &shipment), HAUL_OK);
-}
-
-static haul_status come_back(int pointers)
-{
-    return pointers ? haul_update_host(shipment, WITH_POINTERS, NULL) : haul_unmarshal(shipment);
-}
-
-static const char *path(void)
-{
-    return haul_context_error(haul_device_context(device))->path;
-}
-
-typedef struct stroke {
-    unsigned char *at;
-    const void *from;
-    size_t bytes;
-} stroke;
-
-static void strike(void *argument)
-{
-    const stroke *s = argument;
-    memcpy(s->at, s->from, s->bytes);
-}
-
-static void put(const void *host, const void *from, size_t bytes)
-{
-    stroke s;
-    s.at = haul_device_pointer(shipment, host);
-    s.from = from;
-    s.bytes = bytes;
-    CHECK(s.at != NULL);
-    CHECK_STATUS(haul_host_launch(device, strike, &s), HAUL_OK);
-}
+#include "untrusted_returns.h"
 
 /* ---- Rows that lie in another array. */
 
@@ -115,7 +50,7 @@ static void holder_open(void)
         HAUL_OBJECTS(holder, fourth, &pair_type, HAUL_COUNT(holder, counts[3])),
         HAUL_OBJECT(holder, rows, &rows_type),
     };
-    open_device();
+    open_device(NULL);
     pair_type = TYPE_NEW(pair, pair_fields);
     CHECK_STATUS(haul_type_commit(pair_type), HAUL_OK);
     rows_type = TYPE_NEW(rows, rows_fields);
@@ -170,14 +105,14 @@ TEST(untrusted, a_row_of_a_section_does_not_lie_in_another_array)
     for (how = 0; how < 8; how++)
         for (stride = 5; stride < 60; stride++) {
             fill(&h, &r, how >> 2);
-            ship(&h, holder_type, how & 1);
+            ship(&h, holder_type, how & 1, 1);
             CHECK_STATUS(come_back(how >> 1 & 1), HAUL_OK);
             put(&r.stride, &stride, sizeof stride);
             was = r;
             if (stride > 8) {
                 CHECK_STATUS(come_back(how >> 1 & 1), HAUL_ERROR_GRAPH);
                 CHECK_BYTES(&r, &was, sizeof r);
-                CHECK(path()[0] != 0);
+                CHECK(error()->path[0] != 0);
             } else {
                 CHECK_STATUS(come_back(how >> 1 & 1), HAUL_OK);
                 CHECK(r.stride == stride);
@@ -222,7 +157,7 @@ TEST(untrusted, a_column_of_structs_comes_back_and_stays_one)
     cell cells[CELLS];
     column c, was;
     int how, i;
-    open_device();
+    open_device(NULL);
     cell_type = TYPE_NEW(cell, cell_fields);
     CHECK_STATUS(haul_type_commit(cell_type), HAUL_OK);
     type = TYPE_NEW(column, fields);
@@ -239,7 +174,7 @@ TEST(untrusted, a_column_of_structs_comes_back_and_stays_one)
         c.values = &cells[0].value;
         c.height = CELLS;
         c.stride = (int32_t)(sizeof(cell) / sizeof(double));
-        ship(&c, type, how & 1);
+        ship(&c, type, how & 1, 1);
         put(&cells[2].value, &half, sizeof half);
         CHECK_STATUS(come_back(how >> 1), HAUL_OK);
         CHECK(cells[2].value == 0.5);
@@ -278,13 +213,13 @@ static void check_busy(const haul_type *type, busy *b, int32_t extent, int32_t s
         bad[i] = extent;
         bad[6 + i] = stride;
     }
-    ship(b, type, 0);
+    ship(b, type, 0, 1);
     put(b->extents, bad, sizeof bad);
     begin = clock();
     CHECK(come_back(1) != HAUL_OK);
     CHECK((double)(clock() - begin) / CLOCKS_PER_SEC < 5);
     CHECK_BYTES(b, &was, sizeof was);
-    CHECK(path()[0] != 0);
+    CHECK(error()->path[0] != 0);
 }
 
 /* Each of these would take minutes, or all memory. */
