@@ -459,10 +459,37 @@ TEST(image_lying, a_root_that_ends_behind_the_arena_is_refused)
     haul_context *context = context_open(0);
     haul_arena *arena = arena_open(context);
     void *last;
+    haul_type *narrow; /* its elements lie in one another */
     fields_make(arena, 3, 0);
+    CHECK_STATUS(haul_type_create_resized(field_type, 0, sizeof(void *), &narrow), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(narrow), HAUL_OK);
     CHECK((last = haul_arena_bytes(arena, 2 * sizeof(void *), 0)) != NULL);
     expect_refused(context, haul_from_arena_root(arena, last, field_type), HAUL_ERROR_ARGUMENT,
                    "does not lie in the arena");
+    expect_refused(context, haul_from_arena_root(arena, last, narrow), HAUL_ERROR_ARGUMENT,
+                   "does not lie in the arena");
+    haul_type_free(&narrow);
+    haul_arena_free(&arena);
+    context_close(context);
+}
+
+TEST(image_lying, a_source_or_an_address_that_is_wrong_is_refused)
+{
+    haul_context *context = context_open(0);
+    haul_arena *arena = arena_open(context);
+    field *f = fields_make(arena, 3, 1);
+    const haul_source source = haul_from_arena_root(arena, f, field_type);
+    haul_image_write_options far = as_it_lies;
+    image_bytes image = { NULL, 0, 0 };
+    expect_refused(context, haul_from_arena_root(NULL, f, field_type), HAUL_ERROR_ARGUMENT, "");
+    expect_refused(context, haul_from_arena_root(arena, f, NULL), HAUL_ERROR_ARGUMENT, "");
+    expect_refused(context, haul_from_arena_root(arena, NULL, field_type), HAUL_ERROR_ARGUMENT, "");
+    far.address = UINTPTR_MAX - 0xffff;
+    CHECK_STATUS(write_to(context, source, &far, &image), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "does not fit behind it");
+    CHECK_EQ(image.count, 0);
+    check_image(context, arena, f, field_type);
+    bytes_free(&image);
     haul_arena_free(&arena);
     context_close(context);
 }
