@@ -10,9 +10,9 @@
 
 Each condition of a branch, and each operand of && and ||, is made true and made false. All mutants
 stand in one build, which an environment variable chooses from, so that only the first one has to be
-compiled. Of the unit tests it has those of images. A mutant is killed by the first program that
-fails or does not end. tests/mutants.txt gives a reason for each that no input can tell from the
-original; these are not run.
+compiled. Of the unit tests it has those of images, and of returns that are checked as images are.
+A mutant is killed by the first program that fails or does not end. tests/mutants.txt gives a reason
+for each that no input can tell from the original; these are not run.
 
 Fails if less than 95 % are killed, or if a reason has no mutant. Half an hour on two quiet cores.
 Needs clang, gcc, cmake, and ninja or make. Everything stays in build/mutants.
@@ -34,9 +34,9 @@ FILES = ["src/validate/claims.c", "src/image/codes.h", "src/image/head.c", "src/
 SUITES = ["image", "image_block", "image_claims", "image_deep", "image_growth", "image_limits",
           "image_overlaps", "image_scan", "image_shared", "image_types", "image_words",
           "image_moving", "image_pieces", "image_renames", "image_device", "image_zstd",
-          "image_verdicts"]
+          "untrusted", "image_verdicts"]
 PROGRAMS = ([["fuzz/haul_fuzz", name, "fuzz/corpus/" + name]
-             for name in ("mutate", "load", "differential")] +
+             for name in ("mutate", "load", "differential", "results")] +
             [["tests/haul_unit_plain", suite + "/"] for suite in SUITES] +
             [["tests/haul_damage", "--seed", "1", "--part", part] for part in ("1/64", "3/16")])
 LEAST = 95.0
@@ -179,7 +179,7 @@ def make_tree():
 def build():
     log = open(os.path.join(BUILD, "build.log"), "w")
     units = sorted(name for name in os.listdir(os.path.join(TREE, "tests/unit"))
-                   if name.startswith("test_image"))
+                   if name.startswith(("test_image", "test_untrusted")))
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     for command in (["cmake", "-S", TREE, "-B", BUILD] + generator +
                     ["-DCMAKE_C_COMPILER=gcc", "-DCMAKE_BUILD_TYPE=None",

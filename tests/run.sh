@@ -45,10 +45,11 @@ unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 packages_quick="build-essential cmake ninja-build libxxhash-dev libcjson-dev iso-codes
 libassimp-dev libpng-dev glmark2-data"
 packages="pkg-config libzstd-dev gdb libcriterion-dev clang libclang-rt-dev libyaml-dev uap-core
-libsuitesparse-dev"
+libsuitesparse-dev zip unzip"
 packages_offload="clang libomp-dev"
 packages_32="gcc-multilib libc6-dev-i386"
 packages_documents="doxygen dwarves clang-format libc++-dev libc++abi-dev"
+packages_afl="afl++"
 packages_describe="python3-clang python3-pyelftools libexpat1-dev libsqlite3-dev liblzma-dev
 libfreetype-dev libjpeg-dev libx11-dev"
 # For other processors clang compiles: Debian's gcc for them conflicts with gcc-multilib.
@@ -96,11 +97,12 @@ install_packages() {
     local missing sudo=""
     command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
     [ "$stages" != quick ] || packages="" packages_offload="" packages_32="" \
-        packages_documents="" packages_describe="" packages_platforms=""
+        packages_afl="" packages_documents="" packages_describe="" packages_platforms=""
     can_install=1
     # shellcheck disable=SC2046,SC2086
     missing=$(missing_packages $packages_quick $packages $packages_offload $packages_32 \
-        $packages_documents $packages_describe $packages_platforms $(cross_libraries) | tr '\n' ' ')
+        $packages_afl $packages_documents $packages_describe $packages_platforms \
+        $(cross_libraries) | tr '\n' ' ')
     [ -n "$missing" ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
         if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
@@ -122,6 +124,8 @@ install_packages() {
     install $packages_offload
     # shellcheck disable=SC2086
     install $packages_32
+    # shellcheck disable=SC2086
+    install $packages_afl
     # shellcheck disable=SC2086
     install $packages_documents
     # shellcheck disable=SC2086
@@ -333,24 +337,35 @@ with_children() { # PROCESS, or nothing
     done
 }
 
-# build FOLDER COMPILER FLAGS CMAKE-OPTION...: all, or the targets of this list. Waits for what
-# build_ahead has begun of it, which then need not give way.
+# build FOLDER COMPILER FLAGS CMAKE-OPTION...: all, or the targets of this list.
 targets=() ahead=""
 build() {
-    local folder=build/$1 compiler=$2 flags=$3 generator=() lock code
+    in_turn "$1" build_here "$@"
+}
+
+build_here() {
+    local folder=build/$1 compiler=$2 flags=$3 generator=()
     shift 3
-    mkdir -p "$folder"
-    exec {lock}>"$folder.lock"
-    if ! flock -n "$lock"; then
-        with_children "$ahead" | xargs -r renice -n 0 -p >/dev/null 2>&1
-        flock "$lock"
-    fi
     [ -f "$folder/CMakeCache.txt" ] || ! command -v ninja >/dev/null || generator=(-G Ninja)
     step "configure $folder" cmake -S . -B "$folder" "${generator[@]}" \
         -DCMAKE_C_COMPILER="$compiler" \
         -DCMAKE_C_FLAGS="$flags" -DHAUL_WERROR=ON -DHAUL_CUDA=OFF "$@" &&
         step "build $folder" cmake --build "$folder" --parallel "$jobs" \
             ${targets[0]:+--target "${targets[@]}"}
+}
+
+# in_turn FOLDER COMMAND...: what builds there. Waits for what build_ahead has begun of it, which
+# then need not give way.
+in_turn() {
+    local folder=build/$1 lock code
+    shift
+    mkdir -p "$folder"
+    exec {lock}>"$folder.lock"
+    if ! flock -n "$lock"; then
+        with_children "$ahead" | xargs -r renice -n 0 -p >/dev/null 2>&1
+        flock "$lock"
+    fi
+    "$@"
     code=$?
     exec {lock}>&-
     return "$code"
@@ -619,32 +634,55 @@ stage_5() {
 
 # One target for its time, from its corpus, into a scratch folder; what breaks it is kept there.
 fuzz() { # NAME SECONDS
-    local found=$root/build/fuzz/found/$1 crashes=$root/build/fuzz/crashes/$1 corpus=()
+    local found=$root/build/fuzz/found/$1 crashes=$root/build/fuzz/crashes/$1 dictionary=()
     mkdir -p "$found" "$crashes"
-    [ -d "fuzz/corpus/$1" ] && corpus=("$root/fuzz/corpus/$1")
-    start "fuzz $1" "build/fuzz/fuzz/fuzz_$1" -max_total_time="$2" -timeout=20 -rss_limit_mb=3000 \
-        -print_final_stats=1 -artifact_prefix="$crashes/" "$found" "${corpus[@]}"
+    [ ! -f "build/fuzz/out/fuzz_$1.dict" ] || dictionary=("-dict=build/fuzz/out/fuzz_$1.dict")
+    start "fuzz $1" "build/fuzz/out/fuzz_$1" -max_total_time="$2" -timeout=20 -rss_limit_mb=3000 \
+        -print_final_stats=1 -artifact_prefix="$crashes/" "${dictionary[@]}" "$found" \
+        "$root/fuzz/corpus/$1"
+}
+
+# build_for FOLDER VARIABLE=VALUE...: the fuzz targets, as OSS-Fuzz builds them, in FOLDER/out.
+build_for() {
+    local generator=()
+    [ -f "build/$1/CMakeCache.txt" ] || ! command -v ninja >/dev/null || generator=(-G Ninja)
+    in_turn "$1" step "build build/$1" env WORK="$root/build/$1" OUT="$root/build/$1/out" "${@:2}" \
+        fuzz/build.sh "${generator[@]}" -DHAUL_WERROR=ON
 }
 
 fuzz_build() {
-    local targets
     need cmake clang || return
     can_link clang -fsanitize=address,undefined || {
         skip "clang has no sanitizers here"
         return 1
     }
-    mapfile -t targets < <(basename -s .c fuzz/fuzz_*.c)
-    build fuzz clang "" -DCMAKE_BUILD_TYPE=None -DHAUL_FUZZ=ON -DHAUL_BUILD_TESTS=OFF \
-        -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_TOOL=OFF \
-        -DHAUL_BUILD_BENCHMARKS=OFF
+    build_for fuzz CC=clang CXX=clang++ LIB_FUZZING_ENGINE=-fsanitize=fuzzer
+}
+
+# Without an optimiser, which would take twice as long as all that follows.
+afl_build() {
+    need cmake afl-clang-fast afl-clang-fast++ afl-fuzz unzip || return
+    build_for afl AFL_DONT_OPTIMIZE=1 CC=afl-clang-fast CXX=afl-clang-fast++ CFLAGS=-O0 \
+        CXXFLAGS=-O0 LIB_FUZZING_ENGINE=-fsanitize=fuzzer
+}
+
+fuzz_builds() {
+    fuzz_build
+    afl_build
 }
 
 stage_6() {
-    local name
-    fuzz_build || return
-    for name in fuzz/fuzz_*.c; do
-        name=$(basename -s .c "$name")
-        fuzz "${name#fuzz_}" "${HAUL_FUZZ_SECONDS:-10}"
+    local name has_afl=0 seconds=${HAUL_FUZZ_SECONDS:-10}
+    ! afl_build || has_afl=1
+    if fuzz_build; then
+        for name in fuzz/fuzz_*.c; do
+            name=$(basename -s .c "$name")
+            fuzz "${name#fuzz_}" "$seconds"
+        done
+    fi
+    [ "$has_afl" -eq 1 ] || return
+    for name in load mutate; do
+        start "AFL++ $name" fuzz/afl.sh build/afl/out "$name" "$seconds" build/afl/found
     done
 }
 
@@ -839,7 +877,7 @@ stage_15() {
 }
 
 declare -A builds=([1]=release_build [2]=sanitized_build [3]=memory_build [4]=build_32
-    [5]=release_build [6]=fuzz_build [10]=cuda_build [12]=threads_build [13]=aarch64_build
+    [5]=release_build [6]=fuzz_builds [10]=cuda_build [12]=threads_build [13]=aarch64_build
     [14]=s390x_build [15]=musl_build)
 
 declare -A titles=([quick]="gcc, Release: unit, contract, 2000 random graphs, examples")
@@ -849,7 +887,7 @@ for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, ex
     "clang, MemorySanitizer: unit, contract, random graphs" \
     "gcc -m32: unit, contract, random graphs" \
     "64 KiB stack: the suites that go deepest, images, contract, random graphs" \
-    "fuzzing: each target, from its corpus, for ${HAUL_FUZZ_SECONDS:-10} s" \
+    "fuzzing: each target, from its corpus, for ${HAUL_FUZZ_SECONDS:-10} s; two with AFL++" \
     "doors: undefined symbols, includes, recursion, stack, state, layout" \
     "consumers: CMake, pkg-config, C and C++; haul, haul-describe; OpenMP; arrays of Fortran" \
     "benchmark, small sizes" \

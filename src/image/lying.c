@@ -30,7 +30,7 @@ static const char *unfit_root(const haul__contents *c, const haul_root *root)
     size_t i = 0, offset;
     if (root->count != 1)
         return "an arena with several root elements is not written as it lies";
-    if (at >= c->bytes || walk->extent > c->bytes - at || walk->true_lower > c->bytes - at)
+    if (at >= c->bytes || walk->extent > c->bytes - at || walk->true_upper > c->bytes - at)
         return "the root does not lie in the arena";
     while (haul__next_pointer(walk, &i, &offset)) {
         const size_t word = (at + offset) / HAUL__WORD;
@@ -41,14 +41,14 @@ static const char *unfit_root(const haul__contents *c, const haul_root *root)
     return NULL;
 }
 
-/* Bytes that do not return are of fields that travel one way. */
+/* Bytes that do not return are of fields that travel one way, or of a nursery. */
 static int is_unfit(const haul__contents *c)
 {
     size_t i;
     for (i = 0; i < c->staying_count; i++)
         if (!c->staying[i].is_edited)
             return 1;
-    return c->word_count > 0 || c->arena->nursery_count > 0;
+    return c->word_count > 0;
 }
 
 haul_status haul__lying_open(haul__lying *lying, haul_arena *arena, const haul_root *root,

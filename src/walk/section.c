@@ -337,8 +337,7 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
     status = haul__stops_at(d, p->slot, s.first, s.bytes, &stops);
     if (status != HAUL_OK || stops)
         return status;
-    if (d->bounds)
-        status = haul__note_span(d, &whole, s.bytes);
+    status = haul__note_span(d, &whole, s.bytes);
     if (status == HAUL_OK)
         status = is_known(d, p, &s, ways, &known);
     /* checked mode looks at objects again, for further parents */

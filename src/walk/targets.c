@@ -5,29 +5,34 @@
 #include "base/list.h"
 #include "walk/extent.h"
 
-haul_status haul__note_unfollowed(haul__discovery *d, uintptr_t place, uintptr_t value)
+/* The word, which is listed now. NULL: nobody asks for it, or it leads nowhere, or *status tells
+ * that there is no memory. */
+static haul__word_target *list_word(haul__discovery *d, uintptr_t place, uintptr_t value,
+                                    haul_status *status)
 {
     haul__word_target *added;
+    *status = HAUL_OK;
     if (!d->bounds || !value)
-        return HAUL_OK;
+        return NULL;
     added = HAUL__LIST_ADD(d->allocator, &d->targets);
-    if (!added)
-        return HAUL_ERROR_MEMORY;
+    if (!added) {
+        *status = HAUL_ERROR_MEMORY;
+        return NULL;
+    }
     memset(added, 0, sizeof *added);
     added->place = place;
     added->value = value;
-    return HAUL_OK;
+    return added;
 }
 
-haul_status haul__note_target(haul__discovery *d, const haul__pointer *p, size_t count)
+static haul__word_target *list_pointer(haul__discovery *d, const haul__pointer *p, size_t count,
+                                       haul_status *status)
 {
     const haul_count *shape = &p->slot->shape[p->level];
     const size_t unit = haul__unit_of(p->slot, p->level);
-    const haul_status status = haul__note_unfollowed(d, p->place, p->value);
-    haul__word_target *added;
-    if (status != HAUL_OK || !d->bounds || !p->value)
-        return status;
-    added = &d->targets.at[d->targets.count - 1];
+    haul__word_target *added = list_word(d, p->place, p->value, status);
+    if (!added)
+        return NULL;
     if (shape->kind == HAUL_COUNT_KIND_TERMINATED ||
         haul__multiply_overflows(count, unit, &added->bytes))
         added->bytes = unit; /* what is too large is refused when it is reached */
@@ -35,15 +40,30 @@ haul_status haul__note_target(haul__discovery *d, const haul__pointer *p, size_t
     added->level = (uint16_t)p->level;
     if (shape->kind == HAUL_COUNT_KIND_UNTIL)
         added->more = p->self + shape->field[0].offset;
-    return HAUL_OK;
+    return added;
+}
+
+haul_status haul__note_unfollowed(haul__discovery *d, uintptr_t place, uintptr_t value)
+{
+    haul_status status;
+    list_word(d, place, value, &status);
+    return status;
+}
+
+haul_status haul__note_target(haul__discovery *d, const haul__pointer *p, size_t count)
+{
+    haul_status status;
+    list_pointer(d, p, count, &status);
+    return status;
 }
 
 haul_status haul__note_span(haul__discovery *d, const haul__pointer *p, size_t bytes)
 {
-    const haul_status status = haul__note_target(d, p, 1);
-    if (status == HAUL_OK && d->bounds && p->value) {
-        d->targets.at[d->targets.count - 1].is_section = 1;
-        d->targets.at[d->targets.count - 1].more = bytes;
+    haul_status status;
+    haul__word_target *added = list_pointer(d, p, 1, &status);
+    if (added) {
+        added->is_section = 1;
+        added->more = bytes;
     }
     return status;
 }
@@ -51,12 +71,13 @@ haul_status haul__note_span(haul__discovery *d, const haul__pointer *p, size_t b
 haul_status haul__note_borrowed(haul__discovery *d, uintptr_t place, uintptr_t value,
                                 const haul__slot *slot)
 {
-    const haul_status status = haul__note_unfollowed(d, place, value);
-    if (status != HAUL_OK || !d->bounds || !value)
-        return status;
-    d->targets.at[d->targets.count - 1].slot = slot;
-    d->targets.at[d->targets.count - 1].is_borrowed = 1;
-    return HAUL_OK;
+    haul_status status;
+    haul__word_target *added = list_word(d, place, value, &status);
+    if (added) {
+        added->slot = slot;
+        added->is_borrowed = 1;
+    }
+    return status;
 }
 
 /* What the slot says of the elements. A borrowed pointer is not followed. */

@@ -622,6 +622,43 @@ TEST(image_claims, a_pointer_that_two_objects_have_leads_to_the_same_for_both)
     haul_type_free(&type);
 }
 
+typedef struct vec {
+    int *begin, *end;
+} vec;
+
+typedef struct box {
+    vec own;
+    vec *mine; /* the same one */
+    int *other;
+} box;
+
+TEST(image_claims, an_end_that_two_objects_have_is_the_same_for_both)
+{
+    static haul_type *vec_type;
+    static const haul_field vec_fields[] = { HAUL_ARRAY(vec, begin, HAUL_UNTIL(vec, end)) };
+    const haul_field fields[] = { HAUL_EMBED(box, own, &vec_type),
+                                  HAUL_OBJECT(box, mine, &vec_type),
+                                  HAUL_ARRAY(box, other, HAUL_ONE) };
+    int numbers[6] = { 1, 2, 3, 4, 5, 6 };
+    box b = { { numbers, numbers + 6 }, &b.own, numbers + 5 }, *root;
+    haul_type *type;
+    made m;
+    vec_type = TYPE_NEW(vec, vec_fields);
+    type = TYPE_NEW(box, fields);
+    make(&m, &b, type);
+    check_loads(&m);
+    root = root_of(&m);
+    root->mine = (vec *)(void *)((uintptr_t)root->mine + offsetof(box, own.end));
+    image_sign(&m.image);
+    {
+        haul_image *loaded; /* an end would be a begin */
+        CHECK_STATUS(load(&m, &loaded), HAUL_ERROR_GRAPH);
+    }
+    bytes_free(&m.image);
+    haul_type_free(&type);
+    haul_type_free(&vec_type);
+}
+
 /* ---- Objects over a number, field by field. */
 
 typedef struct labelled {

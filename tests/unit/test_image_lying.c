@@ -229,6 +229,45 @@ TEST(image_lying, skipped_fields_are_zeros)
     context_close(context);
 }
 
+typedef struct seat {
+    void *home; /* stays at home */
+    int64_t number;
+} seat;
+
+typedef struct hall {
+    seat *seats;
+    int64_t count;
+} hall;
+
+/* Pieces without pointers of which a file does not get all bytes as they lie. */
+TEST(image_lying, skipped_fields_of_large_arrays_are_zeros)
+{
+    static haul_type *seat_type;
+    static const haul_field of_seat[] = { HAUL_SKIP(seat, home) };
+    static const haul_field of_hall[] = { HAUL_OBJECTS(hall, seats, &seat_type,
+                                                       HAUL_COUNT(hall, count)) };
+    haul_context *context = context_open(0);
+    haul_arena *arena = arena_open(context);
+    haul_type *hall_type;
+    hall *h;
+    int i;
+    seat_type = TYPE_NEW(seat, of_seat);
+    hall_type = TYPE_NEW(hall, of_hall);
+    CHECK_STATUS(haul_type_commit(hall_type), HAUL_OK);
+    CHECK((h = haul_arena_new(arena, hall_type, 1)) != NULL);
+    h->count = 20000;
+    CHECK((h->seats = haul_arena_new(arena, seat_type, (size_t)h->count)) != NULL);
+    for (i = 0; i < h->count; i++) {
+        h->seats[i].home = h;
+        h->seats[i].number = i;
+    }
+    check_image(context, arena, h, hall_type);
+    haul_arena_free(&arena);
+    haul_type_free(&hall_type);
+    haul_type_free(&seat_type);
+    context_close(context);
+}
+
 TEST(image_lying, alignments_are_kept)
 {
     size_t alignment;
@@ -412,6 +451,70 @@ TEST(image_lying, what_cannot_be_written_as_it_lies_is_refused)
     expect_refused(context, haul_from_arena_root(arena, f, field_type), HAUL_ERROR_UNSUPPORTED,
                    "nurseries");
     haul_arena_free(&arena);
+    context_close(context);
+}
+
+TEST(image_lying, a_root_that_ends_behind_the_arena_is_refused)
+{
+    haul_context *context = context_open(0);
+    haul_arena *arena = arena_open(context);
+    void *last;
+    haul_type *narrow; /* its elements lie in one another */
+    fields_make(arena, 3, 0);
+    CHECK_STATUS(haul_type_create_resized(field_type, 0, sizeof(void *), &narrow), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(narrow), HAUL_OK);
+    CHECK((last = haul_arena_bytes(arena, 2 * sizeof(void *), 0)) != NULL);
+    expect_refused(context, haul_from_arena_root(arena, last, field_type), HAUL_ERROR_ARGUMENT,
+                   "does not lie in the arena");
+    expect_refused(context, haul_from_arena_root(arena, last, narrow), HAUL_ERROR_ARGUMENT,
+                   "does not lie in the arena");
+    haul_type_free(&narrow);
+    haul_arena_free(&arena);
+    context_close(context);
+}
+
+TEST(image_lying, a_source_or_an_address_that_is_wrong_is_refused)
+{
+    haul_context *context = context_open(0);
+    haul_arena *arena = arena_open(context);
+    field *f = fields_make(arena, 3, 1);
+    const haul_source source = haul_from_arena_root(arena, f, field_type);
+    haul_image_write_options far = as_it_lies;
+    image_bytes image = { NULL, 0, 0 };
+    expect_refused(context, haul_from_arena_root(NULL, f, field_type), HAUL_ERROR_ARGUMENT, "");
+    expect_refused(context, haul_from_arena_root(arena, f, NULL), HAUL_ERROR_ARGUMENT, "");
+    expect_refused(context, haul_from_arena_root(arena, NULL, field_type), HAUL_ERROR_ARGUMENT, "");
+    far.address = UINTPTR_MAX - 0xffff;
+    CHECK_STATUS(write_to(context, source, &far, &image), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "does not fit behind it");
+    CHECK_EQ(image.count, 0);
+    check_image(context, arena, f, field_type);
+    bytes_free(&image);
+    haul_arena_free(&arena);
+    context_close(context);
+}
+
+typedef struct crooked {
+    uint16_t halves[16]; /* a pointer begins at the second */
+} crooked;
+
+TEST(image_lying, a_pointer_off_the_grid_of_words_is_refused)
+{
+    static haul_type *crooked_type;
+    haul_field row = { .name = "next", .kind = HAUL_FIELD_POINTER, .offset = 2, .packed = 1 };
+    haul_context *context = context_open(0);
+    haul_arena *arena = arena_open(context);
+    crooked *c;
+    row.bytes = sizeof(void *);
+    row.target = &crooked_type;
+    row.count = (haul_count)HAUL_ONE;
+    CHECK_STATUS(type_make("crooked", sizeof(crooked), &row, 1, &crooked_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(crooked_type), HAUL_OK);
+    CHECK((c = haul_arena_new(arena, crooked_type, 1)) != NULL);
+    expect_refused(context, haul_from_arena_root(arena, c, crooked_type), HAUL_ERROR_UNSUPPORTED,
+                   "off the grid of words");
+    haul_arena_free(&arena);
+    haul_type_free(&crooked_type);
     context_close(context);
 }
 

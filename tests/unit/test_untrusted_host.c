@@ -323,6 +323,44 @@ TEST(untrusted, words_that_are_null_in_the_copy_stay_what_they_were)
     haul_type_free(&type);
 }
 
+typedef struct room {
+    double *first, *room; /* the end of it */
+    double *second;
+    int32_t count, number; /* of the first ones, and of the second ones */
+} room;
+
+/* Its word is null in the copy, and the host's is never written. */
+TEST(untrusted, a_limit_of_no_elements_does_not_get_some)
+{
+    static const haul_field fields[] = {
+        HAUL_ARRAY(room, first, HAUL_COUNT(room, count)),
+        HAUL_END_OF(room, room, first),
+        HAUL_ARRAY(room, second, HAUL_COUNT(room, number)),
+    };
+    static double numbers[4];
+    haul_type *type;
+    room r, was;
+    int ordered;
+    open_device();
+    type = TYPE_NEW(room, fields);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    for (ordered = 0; ordered < 2; ordered++) {
+        memset(&r, 0, sizeof r);
+        r.second = numbers;
+        r.number = 4;
+        was = r;
+        ship(&r, type, ordered);
+        CHECK_STATUS(come_back(1), HAUL_OK);
+        put_pointer(&r.first, numbers, 0);
+        put_number(&r.count, 2);
+        CHECK_STATUS(come_back(1), HAUL_ERROR_GRAPH);
+        CHECK_HAS(error()->text, "not at the end of its array");
+        CHECK_BYTES(&r, &was, sizeof r);
+    }
+    close_device();
+    haul_type_free(&type);
+}
+
 typedef struct mixed {
     int32_t kind, pad;
     union {

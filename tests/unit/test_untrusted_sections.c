@@ -193,6 +193,44 @@ TEST(untrusted, a_column_of_structs_comes_back_and_stays_one)
     haul_type_free(&cell_type);
 }
 
+/* ---- Rows beside a number that the graph depends on. */
+
+typedef struct sheet {
+    uint8_t *rows; /* `height` rows of 2 bytes, 8 bytes apart */
+    int32_t spare[5], height, after[5], pad;
+} sheet;
+
+/* Two rows of 2 bytes have the number between them, or some of its bytes, or none. */
+TEST(untrusted, a_number_may_lie_between_the_rows_of_a_section)
+{
+    static const haul_dimension dimensions[] = {
+        HAUL_DIMENSION(HAUL_ONE, HAUL_FIXED(1)),
+        HAUL_DIMENSION(HAUL_FIXED(2), HAUL_FIXED(1)),
+        HAUL_DIMENSION(HAUL_COUNT(sheet, height), HAUL_FIXED(8)),
+    };
+    static const haul_field fields[] = { HAUL_SECTION(sheet, rows, dimensions) };
+    haul_type *type;
+    sheet s;
+    int ordered, at;
+    open_device();
+    type = TYPE_NEW(sheet, fields);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    for (ordered = 0; ordered < 2; ordered++)
+        for (at = -12; at < 6; at++) { /* of the first row, from the number on */
+            const int is_free = at <= -10 || (at >= -4 && at <= -2) || at >= 4;
+            memset(&s, 0, sizeof s);
+            s.height = 2;
+            s.rows = (uint8_t *)&s.height + at;
+            ship(&s, type, ordered);
+            CHECK_STATUS(come_back(1), is_free ? HAUL_OK : HAUL_ERROR_GRAPH);
+            if (!is_free)
+                CHECK_HAS(haul_context_error(haul_device_context(device))->text,
+                          "data of another object");
+        }
+    close_device();
+    haul_type_free(&type);
+}
+
 /* ---- Work. */
 
 typedef struct busy {
