@@ -8,10 +8,8 @@
 #include <string.h>
 
 #include "haul.h"
-#include "support/check.h"
-#include "support/open.h"
-#include "support/short_forms.h"
 #include "support/types.h"
+#include "untrusted_returns.h"
 
 #pragma pack(push, 1)
 typedef struct knot {
@@ -30,8 +28,6 @@ typedef struct chest {
 enum { CHESTS = 3, NUMBERS = 50000, KNOTS = 3 };
 
 static haul_type *knot_type, *chest_type;
-static haul_device *device;
-static haul_shipment *shipment;
 static chest chests[CHESTS];
 static double *numbers[CHESTS];
 static knot knots[CHESTS][KNOTS];
@@ -65,54 +61,23 @@ static void open_all(int ordered)
         HAUL_ARRAY(chest, numbers, HAUL_COUNT(chest, count)),
         HAUL_OBJECTS(chest, knots, &knot_type, HAUL_COUNT(chest, knot_count)),
     };
-    haul_ship_options options;
-    test_device how;
-    memset(&how, 0, sizeof how);
-    how.settings = &ordinary_launches;
-    CHECK_STATUS(test_open(haul_host_device(), &how, &device), HAUL_OK);
+    open_device(NULL);
     knot_type = TYPE_NEW(knot, knot_fields);
     CHECK_STATUS(haul_type_commit(knot_type), HAUL_OK);
     chest_type = TYPE_NEW(chest, chest_fields);
     CHECK_STATUS(haul_type_commit(chest_type), HAUL_OK);
     fill();
-    memset(&options, 0, sizeof options);
-    options.untrusted = 1;
-    options.let_counts_change = 1;
-    options.ordered = ordered;
-    CHECK_STATUS(haul_ship(device, chests, chest_type, 1, &options, &shipment), HAUL_OK);
+    ship(chests, chest_type, ordered, 1);
 }
 
 static void close_all(void)
 {
     int i;
-    haul_shipment_free(&shipment);
-    haul_device_close(&device);
+    close_device();
     haul_type_free(&chest_type);
     haul_type_free(&knot_type);
     for (i = 0; i < CHESTS; i++)
         free(numbers[i]);
-}
-
-typedef struct stroke {
-    unsigned char *at;
-    const void *from;
-    size_t bytes;
-} stroke;
-
-static void strike(void *argument)
-{
-    const stroke *s = argument;
-    memcpy(s->at, s->from, s->bytes);
-}
-
-static void put(const void *host, const void *from, size_t bytes)
-{
-    stroke s;
-    s.at = haul_device_pointer(shipment, host);
-    s.from = from;
-    s.bytes = bytes;
-    CHECK(s.at != NULL);
-    CHECK_STATUS(haul_host_launch(device, strike, &s), HAUL_OK);
 }
 
 static void lead(const knot *host, const void *target)
@@ -141,7 +106,7 @@ TEST(untrusted, large_objects_that_are_cut_off_keep_their_bytes)
         put(&numbers[0][9], &seven, sizeof seven);
         put(&numbers[1][9], &eight, sizeof eight);
         put_wrong(&knots[2][1]);
-        CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
+        CHECK_STATUS(come_back(1), HAUL_OK);
         CHECK_PTR(chests[0].next, NULL);
         CHECK_PTR(chests[1].next, &chests[2]);
         for (i = 0; i < CHESTS; i++)
@@ -163,13 +128,13 @@ TEST(untrusted, elements_that_are_cut_off_keep_their_bytes)
             open_all(ordered);
             memcpy(was, knots, sizeof was);
             put_wrong(&knots[2][left]); /* nothing is cut off there */
-            CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_ERROR_GRAPH);
+            CHECK_STATUS(come_back(1), HAUL_ERROR_GRAPH);
             CHECK_BYTES(knots, was, sizeof was);
             lead(&knots[2][left], &knots[2][0]);
             put(&chests[1].knot_count, &left, sizeof left);
             put_wrong(&knots[1][left]);
             put(&knots[1][left].letter, "z", 1);
-            CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
+            CHECK_STATUS(come_back(1), HAUL_OK);
             CHECK_EQ(chests[1].knot_count, left);
             CHECK_BYTES(knots, was, sizeof was);
             close_all();

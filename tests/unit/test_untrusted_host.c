@@ -341,7 +341,7 @@ TEST(untrusted, a_limit_of_no_elements_does_not_get_some)
     haul_type *type;
     room r, was;
     int ordered;
-    open_device();
+    open_device(NULL);
     type = TYPE_NEW(room, fields);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     for (ordered = 0; ordered < 2; ordered++) {
@@ -349,7 +349,7 @@ TEST(untrusted, a_limit_of_no_elements_does_not_get_some)
         r.second = numbers;
         r.number = 4;
         was = r;
-        ship(&r, type, ordered);
+        ship(&r, type, ordered, 1);
         CHECK_STATUS(come_back(1), HAUL_OK);
         put_pointer(&r.first, numbers, 0);
         put_number(&r.count, 2);

@@ -212,7 +212,7 @@ TEST(untrusted, a_number_may_lie_between_the_rows_of_a_section)
     haul_type *type;
     sheet s;
     int ordered, at;
-    open_device();
+    open_device(NULL);
     type = TYPE_NEW(sheet, fields);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     for (ordered = 0; ordered < 2; ordered++)
@@ -221,7 +221,7 @@ TEST(untrusted, a_number_may_lie_between_the_rows_of_a_section)
             memset(&s, 0, sizeof s);
             s.height = 2;
             s.rows = (uint8_t *)&s.height + at;
-            ship(&s, type, ordered);
+            ship(&s, type, ordered, 1);
             CHECK_STATUS(come_back(1), is_free ? HAUL_OK : HAUL_ERROR_GRAPH);
             if (!is_free)
                 CHECK_HAS(haul_context_error(haul_device_context(device))->text,
