@@ -85,6 +85,8 @@ typedef struct haul_enter_options {
  *
  * HAUL_ERROR_GRAPH: the root, or something that it reaches, overlaps a present object and reaches
  * out of it, so one of both would have to move; the record has the paths of both.
+ * Bytes that were entered at the same address count as the root's: an exit ends both, so one policy
+ * must name all of them.
  * HAUL_ERROR_ARGUMENT: nothing of the root travels. Else errors as of haul_plan_create. */
 static inline haul_status haul_environment_enter(haul_environment *environment, void *root,
                                                  const haul_type *type, size_t count,

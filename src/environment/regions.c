@@ -112,6 +112,15 @@ static extent extent_of(const haul_root *root)
     return of;
 }
 
+/* An exit ends all that was entered at its address, so that must be one range. */
+static void add_entered(extent *of, const haul__hold *hold)
+{
+    if (of->upper == of->lower || hold->upper == hold->lower)
+        return;
+    of->lower = hold->lower < of->lower ? hold->lower : of->lower;
+    of->upper = hold->upper > of->upper ? hold->upper : of->upper;
+}
+
 /* Counts an enter, unless the root reaches out of what was entered there. */
 static int enter_again(haul_environment *e, haul__hold *hold, const haul_enter_options *options,
                        const extent *of)
@@ -161,13 +170,15 @@ static haul_status enter_root(haul_environment *e, const haul_root *root,
 {
     const uintptr_t address = (uintptr_t)root->address;
     haul_status status = haul__check_roots(e->context, root, 1);
+    haul__hold *hold = haul__holds_find(&e->holds, address);
     haul__found_range found;
-    haul__hold *hold;
     uint32_t group;
     extent of;
     if (status != HAUL_OK)
         return status;
     of = extent_of(root);
+    if (hold)
+        add_entered(&of, hold);
     if (!haul__holds_room(&e->context->allocator, &e->holds, 1))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for an environment");

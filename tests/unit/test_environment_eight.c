@@ -61,6 +61,16 @@ static void write_by_alias(void *argument)
     w->at->q[3] = 222;
 }
 
+/* How many bytes cross when the array alone comes back: that depends on where it lies. */
+static uint64_t count_once(ten *x, const haul_type *array_policy)
+{
+    haul_host_counters before;
+    put(x, array_policy, 1);
+    before = counted();
+    bring_and_leave(x);
+    return counted().bytes_from - before.bytes_from;
+}
+
 static void delete_by_alias(const haul_type *pair_type, const haul_type *array_policy, int order)
 {
     haul_policy_row rows[ACTIONS];
@@ -69,6 +79,7 @@ static void delete_by_alias(const haul_type *pair_type, const haul_type *array_p
     alias_work w;
     ten x;
     pair s = { x.v, x.v };
+    const uint64_t once = count_once(&x, array_policy);
     put_in_order(order, rows);
     policy = policy_of(pair_type, rows, ACTIONS);
     memset(&x, 0xff, sizeof x);
@@ -84,7 +95,7 @@ static void delete_by_alias(const haul_type *pair_type, const haul_type *array_p
     CHECK_EQ(w.found, 0);
     before = counted();
     bring_and_leave(&s);
-    CHECK(counted().bytes_from - before.bytes_from < 2 * sizeof x); /* it came back once */
+    CHECK(counted().bytes_from - before.bytes_from < 2 * once); /* the array came back once */
     CHECK_EQ(x.v[3], 222);
     CHECK_EQ(info().groups, 0);
     CHECK_STATUS(haul_environment_exit(env, &x, NULL, NULL), HAUL_ERROR_ARGUMENT);

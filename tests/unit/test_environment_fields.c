@@ -225,3 +225,82 @@ TEST(environment_fields, every_field_takes_the_actions_of_a_policy_that_it_can_h
     check_note(NULL);
     finish_odd();
 }
+
+/* ---- Several policies at one address. */
+
+typedef struct halves {
+    int64_t first, second;
+} halves;
+
+static const haul_field halves_fields[] = { HAUL_RAW(halves, first), HAUL_RAW(halves, second) };
+static haul_type *halves_type, *half_policies[2];
+
+static void start_halves(void)
+{
+    const haul_policy_row lefts_out[] = { { .path = "second", .action = HAUL_NONE },
+                                          { .path = "first", .action = HAUL_NONE } };
+    int i;
+    start();
+    halves_type = TYPE_NEW(halves, halves_fields);
+    CHECK_STATUS(haul_type_commit(halves_type), HAUL_OK);
+    for (i = 0; i < 2; i++)
+        CHECK_STATUS(haul_policy_create(halves_type, "half", &lefts_out[i], 1, &half_policies[i]),
+                     HAUL_OK);
+}
+
+static void finish_halves(void)
+{
+    int i;
+    for (i = 0; i < 2; i++)
+        haul_type_free(&half_policies[i]);
+    haul_type_free(&halves_type);
+    finish();
+}
+
+static haul_status enter_half(halves *at, int which)
+{
+    return haul_environment_enter(env, at, half_policies[which], 1, NULL, NULL);
+}
+
+/* An exit could not tell which of both it ends. */
+TEST(environment_fields, one_address_is_not_entered_under_policies_with_bytes_apart)
+{
+    halves *h = calloc(3, sizeof *h);
+    int first;
+    CHECK(h != NULL);
+    start_halves();
+    for (first = 0; first < 2; first++) {
+        const int64_t *const other = first ? &h[1].first : &h[1].second;
+        halves *const around = first ? (halves *)&h[0].second : (halves *)other;
+        CHECK_STATUS(enter_half(&h[1], first), HAUL_OK);
+        CHECK_STATUS(enter_half(&h[1], !first), HAUL_ERROR_GRAPH);
+        CHECK_HAS(haul_context_error(context)->text, "the object cannot move");
+        CHECK_EQ(haul_environment_presence(env, other, sizeof *other), HAUL_ABSENT);
+        /* present by a root of its own, it is still none of what this address has entered */
+        CHECK_STATUS(enter_half(around, first), HAUL_OK);
+        CHECK_EQ(haul_environment_presence(env, other, sizeof *other), HAUL_PRESENT);
+        CHECK_STATUS(enter_half(&h[1], !first), HAUL_ERROR_GRAPH);
+        CHECK_STATUS(haul_environment_exit(env, around, NULL, NULL), HAUL_OK);
+        CHECK_STATUS(haul_environment_exit(env, &h[1], NULL, NULL), HAUL_OK);
+        CHECK_EQ(info().groups, 0);
+    }
+    finish_halves();
+    free(h);
+}
+
+TEST(environment_fields, one_address_is_entered_under_policies_for_bytes_of_a_present_object)
+{
+    halves *h = calloc(3, sizeof *h);
+    CHECK(h != NULL);
+    start_halves();
+    CHECK_STATUS(haul_environment_enter(env, h, halves_type, 3, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(enter_half(&h[1], 0), HAUL_OK);
+    CHECK_STATUS(enter_half(&h[1], 1), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, h, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &h[1], NULL, NULL), HAUL_OK);
+    CHECK_EQ(haul_environment_presence(env, &h[1], sizeof h[1]), HAUL_PRESENT);
+    CHECK_STATUS(haul_environment_exit(env, &h[1], NULL, NULL), HAUL_OK);
+    CHECK_EQ(haul_environment_presence(env, &h[1], sizeof h[1]), HAUL_ABSENT);
+    finish_halves();
+    free(h);
+}
