@@ -6,6 +6,7 @@
 #include "walk/plain_arrays.h"
 #include "walk/ruled.h"
 #include "walk/visit.h"
+#include "walk/why.h"
 
 /* An object without rules, from the queue. */
 static haul__object simple_object(uintptr_t address, const haul__walk *walk)
@@ -22,6 +23,14 @@ static haul__object simple_object(uintptr_t address, const haul__walk *walk)
     return o;
 }
 
+/* Does the pointer of a row take the general way? No function is called for NULL. */
+static size_t is_general(const haul__plain_array *array, uintptr_t place)
+{
+    if (array->is_called || array->why == HAUL__WHY_FUNCTION)
+        return haul__load_word((const void *)place) != 0;
+    return array->why != 0;
+}
+
 /* Follows a pointer that the innermost loop leaves over: to an array or a string. In line or the
  * general way. */
 HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
@@ -32,7 +41,7 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
     const haul__slot *slot = &met->walk->slots[i];
     haul__plain_array *array = &met->arrays[i];
     haul__object o;
-    array->general += array->why || array->is_called;
+    array->general += is_general(array, element + slot->offset);
     d->visited = element;
     d->visited_end = element + met->walk->extent;
     if (array->is_called && !array->why) {
@@ -57,11 +66,11 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
 }
 
 /* Counts the rows of an object that take the general way, as haul__visit_edge does. */
-static void count_general_rows(haul__met_type *met)
+static void count_general_rows(haul__met_type *met, uintptr_t element)
 {
     size_t i;
     for (i = 0; met->arrays && i < met->edge_count; i++)
-        met->arrays[i].general += met->arrays[i].why || met->arrays[i].is_called;
+        met->arrays[i].general += is_general(&met->arrays[i], element + met->walk->slots[i].offset);
 }
 
 /* Visits an object that the innermost loop leaves over: its edges are not worked out yet, or it has
@@ -76,7 +85,7 @@ HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t eleme
     if (haul__is_ruled(walk))
         return haul__fetch_push(d, element, number);
     d->met_types[number].general += !d->met_types[number].edges;
-    count_general_rows(&d->met_types[number]);
+    count_general_rows(&d->met_types[number], element);
     d->visited = element;
     d->visited_end = element + walk->extent;
     o = simple_object(element, walk);
