@@ -19,7 +19,8 @@
  * shape, and each block has the form of one type. A target is then known if its start is set and
  * new if none of its granules is live. Anything else, and any failure but a lack of memory, ends
  * the shared walk. Then all threads walk by aims (walk_by_aims.c), or one thread walks again from
- * the roots (discover.c): its result does not depend on the others.
+ * the roots (discover.c): its result does not depend on the others. One thread walks on from
+ * the few objects that a round leaves over. It looks for overlaps, too.
  *
  * Why it is fast: blocks, cells and the table's entries of a district belong to the thread that has
  * taken it, so marks are plain loads and stores, the same as one thread's. A lock is taken once for
@@ -198,6 +199,35 @@ haul_status haul__share_walk(haul__discovery *d)
         d->alone.walk = d->met_types[haul__given_up_about(share)].walk;
         d->alone.slot = NULL;
     }
+    d->has_shared = status == HAUL_OK;
     haul__share_close(d, share);
     return status;
+}
+
+/* ---- What is left to one thread. */
+
+static haul_status give_up(haul__discovery *d, const haul__walk *walk)
+{
+    d->alone.why = HAUL__WHY_OVERLAP;
+    d->alone.walk = walk;
+    d->alone.slot = NULL;
+    return HAUL_ERROR_GRAPH;
+}
+
+haul_status haul__check_one(haul__discovery *d, uintptr_t address, uint32_t number)
+{
+    const haul__met_type *met = &d->met_types[number];
+    const uint32_t form = address & (HAUL__GRANULE - 1) ? met->ragged.form : met->form;
+    if (HAUL__TOO_HIGH(address) || !haul__can_start(met, address, form) ||
+        !haul__any_live(d->map, address, address + met->simple.bytes) ||
+        (d->map->flat[address >> HAUL__BLOCK_SHIFT] & 1 &&
+         haul__is_start(d->map->flat, address, form)))
+        return HAUL_OK;
+    return give_up(d, met->walk);
+}
+
+haul_status haul__check_shared(haul__discovery *d)
+{
+    d->has_shared = 0;
+    return are_uniform(d->map) ? HAUL_OK : give_up(d, NULL);
 }
