@@ -23,6 +23,7 @@
 #include "walk/chase_order.h"
 #include "walk/follow.h"
 #include "walk/hints.h"
+#include "walk/leftover.h"
 #include "walk/mark_inline.h"
 #include "walk/news.h"
 #include "walk/paths.h"
@@ -446,7 +447,7 @@ static haul_status drain_queue(haul__discovery *d)
     } while (status == HAUL_OK && has_more);
     if (status == HAUL_OK)
         d->head->read = d->head->written = 0;
-    return status == HAUL_OK && d->has_shared ? haul__check_shared(d) : status;
+    return status == HAUL_OK && d->has_shared ? haul__end_leftovers(d) : status;
 }
 
 /* The next wide entry: the last one found or, in a recording run, whose entries stay, the first one

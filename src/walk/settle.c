@@ -6,15 +6,15 @@
  */
 #include "walk/follow.h"
 #include "walk/hints.h"
+#include "walk/leftover.h"
 #include "walk/log_order.h"
 #include "walk/mark_inline.h"
-#include "walk/share.h"
 
 /* Errors get their path in the second run. */
 HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t number)
 {
     const haul_status status =
-        HAUL__UNLIKELY(d->has_shared) ? haul__check_one(d, address, number) : HAUL_OK;
+        HAUL__UNLIKELY(d->has_shared) ? haul__check_leftover(d, address, number) : HAUL_OK;
     haul__entry entry;
     if (status != HAUL_OK)
         return status;

@@ -20,7 +20,7 @@
  * new if none of its granules is live. Anything else, and any failure but a lack of memory, ends
  * the shared walk. Then all threads walk by aims (walk_by_aims.c), or one thread walks again from
  * the roots (discover.c): its result does not depend on the others. One thread walks on from
- * the few objects that a round leaves over. It looks for overlaps, too.
+ * the few objects that a round leaves over. It looks for overlaps, too (leftover.c).
  *
  * Why it is fast: blocks, cells and the table's entries of a district belong to the thread that has
  * taken it, so marks are plain loads and stores, the same as one thread's. A lock is taken once for
@@ -36,6 +36,7 @@
  */
 #include "map/mark.h"
 #include "walk/hints.h"
+#include "walk/leftover.h"
 #include "walk/mark_inline.h"
 #include "walk/share_rounds.h"
 #include "walk/why.h"
@@ -96,18 +97,6 @@ static haul_status look_at_types(haul__discovery *d, int *are_simple)
     return HAUL_OK;
 }
 
-/* Do all blocks show where objects start? */
-static int are_uniform(const haul__map *map)
-{
-    size_t i;
-    for (i = 0; i < map->block_count; i++) {
-        const haul__block *block = haul__block_in(map->flat[map->numbers[i]]);
-        if (!haul__is_uniform(block) || block->side)
-            return 0;
-    }
-    return 1;
-}
-
 static haul_status may_share(haul__discovery *d)
 {
     haul_status status;
@@ -119,7 +108,7 @@ static haul_status may_share(haul__discovery *d)
     }
     status = look_at_types(d, &may);
     d->is_alone =
-        !may || !are_uniform(d->map) || d->found->objects > d->context->options.max_objects;
+        !may || !haul__are_uniform(d->map) || d->found->objects > d->context->options.max_objects;
     return status;
 }
 
@@ -202,32 +191,4 @@ haul_status haul__share_walk(haul__discovery *d)
     d->has_shared = status == HAUL_OK;
     haul__share_close(d, share);
     return status;
-}
-
-/* ---- What is left to one thread. */
-
-static haul_status give_up(haul__discovery *d, const haul__walk *walk)
-{
-    d->alone.why = HAUL__WHY_OVERLAP;
-    d->alone.walk = walk;
-    d->alone.slot = NULL;
-    return HAUL_ERROR_GRAPH;
-}
-
-haul_status haul__check_one(haul__discovery *d, uintptr_t address, uint32_t number)
-{
-    const haul__met_type *met = &d->met_types[number];
-    const uint32_t form = address & (HAUL__GRANULE - 1) ? met->ragged.form : met->form;
-    if (HAUL__TOO_HIGH(address) || !haul__can_start(met, address, form) ||
-        !haul__any_live(d->map, address, address + met->simple.bytes) ||
-        (d->map->flat[address >> HAUL__BLOCK_SHIFT] & 1 &&
-         haul__is_start(d->map->flat, address, form)))
-        return HAUL_OK;
-    return give_up(d, met->walk);
-}
-
-haul_status haul__check_shared(haul__discovery *d)
-{
-    d->has_shared = 0;
-    return are_uniform(d->map) ? HAUL_OK : give_up(d, NULL);
 }

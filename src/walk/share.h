@@ -218,11 +218,6 @@ void haul__share_work(haul__share *share, haul__sharer *sharer);
  * allow it; else sets d->is_alone. After a failure, one thread must do the whole walk again, unless
  * memory has run out. */
 haul_status haul__share_walk(haul__discovery *d);
-/* While one thread walks on from what a shared walk has left over, it checks each object that it
- * cannot mark in line, and all blocks in the end. HAUL_ERROR_GRAPH: an object may overlap another,
- * and one thread must do the whole walk. */
-haul_status haul__check_one(haul__discovery *d, uintptr_t address, uint32_t number);
-haul_status haul__check_shared(haul__discovery *d);
 /* walk_by_aims.c: the whole walk, from the roots. HAUL_ERROR_GRAPH: one thread must do it. */
 haul_status haul__walk_by_aims(haul__discovery *d);
 

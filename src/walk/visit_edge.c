@@ -31,7 +31,7 @@ static size_t is_general(const haul__plain_array *array, uintptr_t place)
     return array->why != 0;
 }
 
-/* Is there room for so many reads, however much memory earlier walks have left? Without it, an array
+/* Makes room for so many reads, however much memory earlier walks have left. Without it, an array
  * would not wait but be found at once. 0: out of memory. */
 static int has_read_room(haul__discovery *d, size_t reads)
 {
