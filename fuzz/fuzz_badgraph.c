@@ -19,7 +19,7 @@ static int run(const uint8_t *data, size_t bytes)
     if (bytes == 0)
         return 0;
     c = choices_from_bytes(data + 1, bytes - 1);
-    if (!is_open && !trial_open(&world))
+    if (!is_open && !trial_open(&world, 0))
         exit(2);
     is_open = 1;
     if (!trial_wrong(&world, &c, data[0], message, sizeof message))

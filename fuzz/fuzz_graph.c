@@ -19,7 +19,7 @@ static int run(const uint8_t *data, size_t size)
     choices c;
     if (size < 2)
         return 0;
-    if (!is_open && !trial_open(&world)) {
+    if (!is_open && !trial_open(&world, 0)) {
         fprintf(stderr, "the host device cannot be opened\n");
         exit(2);
     }

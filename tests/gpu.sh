@@ -170,6 +170,8 @@ step_tests() {
 step_unit() {
     attempt unit "haul_unit_plain" "$(program tests/haul_unit_plain)"
     attempt unit "haul_random" "$(program tests/haul_random)" --graphs 1000 --seed "$HAUL_SEED"
+    attempt unit "haul_random, 2, 3 and 16 threads" "$(program tests/haul_random)" --graphs 200 \
+        --seed "$HAUL_SEED" --threads 2,3,16
 }
 
 step_examples() {

@@ -537,6 +537,8 @@ stage_1() {
     program release haul_attack --sequences 8000 --seed "$HAUL_SEED"
     program release haul_random --graphs 10000 --seed "$HAUL_SEED"
     program release haul_random --graphs 3000 --seed "$HAUL_SEED" --faults --every 300
+    start "release random, 2, 3 and 16 threads" build/release/tests/haul_random --graphs 200 \
+        --seed "$HAUL_SEED" --threads 2,3,16
     program release haul_damage --seed "$HAUL_SEED" --part 1/2
     program release haul_damage --seed "$HAUL_SEED" --part 2/2
     program release dropped/haul_dropped
@@ -566,6 +568,8 @@ stage_2() {
     program sanitized haul_attack --sequences 2000 --seed "$HAUL_SEED"
     plain_suites sanitized 1000
     program sanitized haul_random --graphs 300 --seed "$HAUL_SEED" --faults --every 100
+    start "sanitized random, 2, 3 and 16 threads" build/sanitized/tests/haul_random --graphs 40 \
+        --seed "$HAUL_SEED" --threads 2,3,16
     program sanitized haul_damage --seed "$HAUL_SEED" --every 40
     examples sanitized
     program sanitized fuzz/haul_fuzz all fuzz/corpus
@@ -784,6 +788,8 @@ stage_12() {
         program threads haul_unit_plain "$suite"
     done
     program threads haul_random --graphs 500 --seed "$HAUL_SEED"
+    start "threads random, 2, 3 and 16 threads" build/threads/tests/haul_random --graphs 50 \
+        --seed "$HAUL_SEED" --threads 2,3,16
     program threads haul_contract host
 }
 

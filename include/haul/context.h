@@ -38,10 +38,12 @@ typedef struct haul_context haul_context;
 typedef int haul_readable(void *user, const void *address, size_t bytes);
 
 /* Told how far a call on a shipment is: `done` bytes of `total`. While the call packs: about every
- * 4 MiB, and at the end. (An ordered graph is a third done when all of it is read.) Before a large
- * graph is packed again: with `done` 0, first and behind each 64 MiB that are compared with the
- * plan. While an arena crosses or results return: first with `done` 0, then behind each piece of at
- * most 64 MiB. An asynchronous call, or one for a range, does not tell of pieces.
+ * 4 MiB, and at the end. (An ordered graph is a third done when all of it is read. It crosses when
+ * all of it is packed: then, with `done` as at the end, behind each piece of at most 64 MiB but the
+ * last.) Before a large graph is packed again: with `done` 0, first and behind each 64 MiB that are
+ * compared with the plan. While an arena crosses or results return: first with `done` 0, then
+ * behind each piece of at most 64 MiB. An asynchronous call, or one for a range, does not tell of
+ * pieces.
  *
  * An answer other than 0 cancels: the call fails with HAUL_ERROR_CANCELLED, and can be repeated. A
  * cancelled ship leaves nothing behind. A cancelled update of a large graph has sent a part of it;

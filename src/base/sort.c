@@ -15,9 +15,30 @@ typedef struct sorter {
     unsigned char *records;
     size_t bytes;
     int (*before)(const void *a, const void *b);
+    int (*goes_on)(void *user);
+    void *user;
+    size_t left; /* records that are moved or passed before the next look */
+    int is_over;
 } sorter;
 
-enum { SHORT = 16, RANGES = 64, MOVES = 4 };
+enum { SHORT = 16, RANGES = 64, MOVES = 4, LOOK = 10000 };
+
+/* So many records more have been moved or passed. 1: the sort is given up. */
+static int is_over_behind(sorter *s, size_t records)
+{
+    if (records < s->left) {
+        s->left -= records;
+        return 0;
+    }
+    if (s->is_over)
+        return 1; /* it is not asked again */
+    s->left = LOOK;
+    if (s->goes_on && !s->goes_on(s->user)) {
+        s->left = 0;
+        s->is_over = 1;
+    }
+    return s->is_over;
+}
 
 static unsigned char *at(const sorter *s, size_t index)
 {
@@ -41,11 +62,13 @@ static void swap(const sorter *s, size_t a, size_t b)
 
 /* Gives up after `some` moves of records, and `more` for each one that is in order by then: so it
  * soon gives up an input without any order. 1: the range is sorted. */
-static int insert(const sorter *s, size_t first, size_t end, size_t some, size_t more)
+static int insert(sorter *s, size_t first, size_t end, size_t some, size_t more)
 {
     unsigned char spare[HAUL__SORT_RECORD_MAX];
     size_t i, hole, moved = 0;
     for (i = first + 1; i < end && moved <= some + more * (i - first); i++) {
+        if (is_over_behind(s, 1))
+            return 1;
         if (!is_before(s, i, i - 1))
             continue;
         memcpy(spare, at(s, i), s->bytes);
@@ -72,12 +95,14 @@ static void sink(const sorter *s, size_t first, size_t root, size_t count)
     }
 }
 
-static void heapsort(const sorter *s, size_t first, size_t end)
+static void heapsort(sorter *s, size_t first, size_t end)
 {
     size_t count = end - first, i;
-    for (i = count / 2; i-- > 0;)
+    for (i = count / 2; i-- > 0 && !is_over_behind(s, 1);)
         sink(s, first, i, count);
-    for (i = count; i-- > 1;) {
+    for (i = count; i-- > 1 && !s->is_over;) {
+        if (is_over_behind(s, 1))
+            return;
         swap(s, first, first + i);
         sink(s, first, 0, i);
     }
@@ -85,7 +110,7 @@ static void heapsort(const sorter *s, size_t first, size_t end)
 
 /* Splits [first, end), of at least three records, and answers the place of the pivot: no record
  * before it must come after it, and no record after it must come before it. */
-static size_t split(const sorter *s, size_t first, size_t end)
+static size_t split(sorter *s, size_t first, size_t end)
 {
     size_t middle = first + (end - first) / 2, last = end - 1, low = first, high = last;
     if (is_before(s, middle, first))
@@ -105,7 +130,10 @@ static size_t split(const sorter *s, size_t first, size_t end)
             break;
         swap(s, low, high);
         high--;
+        if (is_over_behind(s, 1))
+            break;
     }
+    (void)is_over_behind(s, end - first);
     swap(s, first, high);
     return high;
 }
@@ -118,7 +146,7 @@ static unsigned logarithm(size_t n)
     return bits;
 }
 
-static void sort_range(const sorter *s, size_t count)
+static void sort_range(sorter *s, size_t count)
 {
     struct {
         size_t first, end;
@@ -127,6 +155,8 @@ static void sort_range(const sorter *s, size_t count)
     size_t first = 0, end = count, pivot;
     unsigned splits = 2 * logarithm(count), depth = 0;
     for (;;) {
+        if (s->is_over)
+            return;
         if (end - first > SHORT && splits > 0) {
             pivot = split(s, first, end);
             splits--;
@@ -154,13 +184,25 @@ static void sort_range(const sorter *s, size_t count)
     }
 }
 
-void haul__sort(void *records, size_t count, size_t record_bytes,
-                int (*before)(const void *a, const void *b))
+int haul__sort_watched(void *records, size_t count, size_t record_bytes,
+                       int (*before)(const void *a, const void *b), int (*goes_on)(void *user),
+                       void *user)
 {
     sorter s;
     s.records = records;
     s.bytes = record_bytes;
     s.before = before;
+    s.goes_on = goes_on;
+    s.user = user;
+    s.left = LOOK;
+    s.is_over = 0;
     if (count > 1 && !insert(&s, 0, count, SHORT, MOVES))
         sort_range(&s, count);
+    return !s.is_over;
+}
+
+void haul__sort(void *records, size_t count, size_t record_bytes,
+                int (*before)(const void *a, const void *b))
+{
+    (void)haul__sort_watched(records, count, record_bytes, before, NULL, NULL);
 }

@@ -13,4 +13,11 @@
 void haul__sort(void *records, size_t count, size_t record_bytes,
                 int (*before)(const void *a, const void *b));
 
+/* The same, which may be given up: `goes_on(user)` is asked behind some 10,000 moves, and
+ * behind a pass over many records that moves few. 0: it has answered 0, and the records come in any
+ * order. */
+int haul__sort_watched(void *records, size_t count, size_t record_bytes,
+                       int (*before)(const void *a, const void *b), int (*goes_on)(void *user),
+                       void *user);
+
 #endif

@@ -12,6 +12,10 @@
  * the program has ended the call. */
 haul_status haul__pulse(haul_context *context);
 
+/* haul__sort, which tells now and then. HAUL_ERROR_CANCELLED: the records come in any order. */
+haul_status haul__sort_and_pulse(haul_context *context, void *records, size_t count,
+                                 size_t record_bytes, int (*before)(const void *a, const void *b));
+
 #define HAUL__PULSE_NS ((size_t)1 << 22) /* between two looks at the clock */
 
 /* For tight loops: the end of those from `first` on that are done before the next look. Each takes

@@ -512,15 +512,19 @@ static int dependent_before(const void *a, const void *b)
     return x->order != y->order ? x->order < y->order : x->address < y->address;
 }
 
-static void sort_dependents(haul__found *found)
+static haul_status sort_dependents(haul_context *context, haul__found *found)
 {
+    const haul_status status =
+        haul__sort_and_pulse(context, found->dependents, found->dependent_count,
+                             sizeof *found->dependents, dependent_before);
     size_t i, left = 0;
-    haul__sort(found->dependents, found->dependent_count, sizeof *found->dependents,
-               dependent_before);
+    if (status != HAUL_OK)
+        return status;
     for (i = 0; i < found->dependent_count; i++)
         if (left == 0 || dependent_before(&found->dependents[left - 1], &found->dependents[i]))
             found->dependents[left++] = found->dependents[i];
     found->dependent_count = left;
+    return HAUL_OK;
 }
 
 static int is_before_pointer(const void *empty, size_t i, uint64_t pointer)
@@ -534,12 +538,16 @@ int haul__was_empty(const haul__found *found, uintptr_t pointer)
     return i < found->empty_count && found->empty[i] == pointer;
 }
 
-static void sort_special(haul__found *found)
+#define SPECIAL_NS 64u /* that a special word takes, about */
+
+static haul_status sort_special(haul_context *context, haul__found *found)
 {
     size_t i, left = 0;
-    haul__sort(found->special, found->special_count, sizeof *found->special, special_before);
+    haul_status status = haul__sort_and_pulse(context, found->special, found->special_count,
+                                              sizeof *found->special, special_before);
     found->explicit_count = 0;
-    for (i = 0; i < found->special_count; i++) {
+    for (i = 0; i < found->special_count && status == HAUL_OK; i++) {
+        status = haul__pulse_behind(context, i, SPECIAL_NS);
         if (left > 0 && !special_before(&found->special[left - 1], &found->special[i]))
             continue;
         found->special[left] = found->special[i];
@@ -547,6 +555,7 @@ static void sort_special(haul__found *found)
         found->explicit_count += found->special[left++].kind == HAUL__EXPLICIT;
     }
     found->special_count = left;
+    return status;
 }
 
 haul_status haul__layout(haul_context *context, haul__found *found, haul__placed *placed)
@@ -567,10 +576,11 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
     if (placed->granules > SIZE_MAX / 4 / HAUL__GRANULE)
         return haul__fail(&context->error, HAUL_ERROR_LIMIT,
                           "an arena larger than this machine's addresses");
-    haul__sort(found->empty, found->empty_count, sizeof *found->empty, address_before);
-    sort_special(found);
-    sort_dependents(found);
-    return HAUL_OK;
+    status = haul__sort_and_pulse(context, found->empty, found->empty_count, sizeof *found->empty,
+                                  address_before);
+    if (status == HAUL_OK)
+        status = sort_special(context, found);
+    return status == HAUL_OK ? sort_dependents(context, found) : status;
 }
 
 /* ---- From a place to its address. */

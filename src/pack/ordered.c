@@ -20,7 +20,6 @@
  */
 #include "pack/ordered.h"
 
-#include "base/sort.h"
 #include "context/pulse.h"
 #include "pack/pieces.h"
 #include "pack/plan_space.h"
@@ -218,7 +217,10 @@ static haul_status resolve_all(const haul_plan *plan, const haul__order_log *log
         return status;
     o->resolved_count = left;
     left = 0;
-    haul__sort(o->resolved, o->resolved_count, sizeof *o->resolved, resolved_before);
+    status = haul__sort_and_pulse(plan->context, o->resolved, o->resolved_count,
+                                  sizeof *o->resolved, resolved_before);
+    if (status != HAUL_OK)
+        return status;
     for (i = 0; i < o->resolved_count; i++)
         if (left == 0 || o->resolved[left - 1].word != o->resolved[i].word ||
             o->resolved[left - 1].value != o->resolved[i].value)
@@ -267,7 +269,8 @@ haul_status haul__order(haul_plan *plan, haul__order_log *log)
         if (status == HAUL_OK)
             status = resolve_all(plan, log, o);
         if (status == HAUL_OK)
-            haul__sort(o->explicit, o->explicit_count, sizeof *o->explicit, is_less);
+            status = haul__sort_and_pulse(plan->context, o->explicit, o->explicit_count,
+                                          sizeof *o->explicit, is_less);
         if (status == HAUL_ERROR_MEMORY)
             out_of_memory(plan);
     }

@@ -26,6 +26,11 @@ haul_context *haul__plan_context(const haul_plan *plan)
     return plan->context;
 }
 
+size_t haul__plan_told_bytes(const haul_plan *plan)
+{
+    return haul__compacted_bytes(plan);
+}
+
 int haul__plan_is_ordered(const haul_plan *plan)
 {
     return plan->ordered != NULL;

@@ -38,6 +38,8 @@ haul_status haul__plan_again(const haul_plan *plan, const struct haul__hints *hi
 int haul__plan_is_ordered(const haul_plan *plan);
 /* Figures of the plan, as in haul_plan_info. */
 size_t haul__plan_bytes(const haul_plan *plan);
+/* The total that a listener hears of while the plan is packed. */
+size_t haul__plan_told_bytes(const haul_plan *plan);
 size_t haul__plan_bitmap_bytes(const haul_plan *plan);
 size_t haul__plan_alignment(const haul_plan *plan);
 size_t haul__plan_pointers(const haul_plan *plan);

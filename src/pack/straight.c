@@ -22,6 +22,7 @@
  */
 #include "pack/straight.h"
 
+#include "context/pulse.h"
 #include "map/bits.h"
 #include "map/forms.h"
 
@@ -98,13 +99,18 @@ static int is_same(const haul__reached *a, const haul__reached *b)
     return a->first == b->first && a->end == b->end;
 }
 
+#define TWIN_NS 128u /* that a search for a twin takes, about */
+
 /* Of a range that was logged twice, the first entry stays, with the demands of both. */
-static void drop_twins(haul__straight *s)
+static haul_status drop_twins(haul__straight *s)
 {
     haul__reached *ranges = s->log.reached.at;
     size_t i, left = 0;
     for (i = 0; i < s->log.reached.count; i++) {
         size_t at = landing_at(s, ranges[i].first);
+        const haul_status status = haul__pulse_behind(s->plan->context, i, TWIN_NS);
+        if (status != HAUL_OK)
+            return status;
         while (s->landings[at].first && (s->landings[at].first != ranges[i].first ||
                                          !is_same(&ranges[s->landings[at].number], &ranges[i])))
             at = (at + 1) & (s->landing_count - 1);
@@ -119,15 +125,18 @@ static void drop_twins(haul__straight *s)
         left++;
     }
     s->log.reached.count = left;
+    return HAUL_OK;
 }
 
 static haul_status find_twins(haul__straight *s, const haul_allocator *allocator)
 {
+    haul_status status;
     if (!take_landings(s, allocator))
-        return HAUL_ERROR_MEMORY;
-    drop_twins(s);
+        return haul__fail(&s->plan->context->error, HAUL_ERROR_MEMORY,
+                          "out of memory for an ordered arena");
+    status = drop_twins(s);
     release_landings(s, allocator);
-    return HAUL_OK;
+    return status;
 }
 
 void haul__straight_give_up(haul__straight *s)
@@ -138,13 +147,18 @@ void haul__straight_give_up(haul__straight *s)
     s->bytes = 0;
 }
 
+#define PLACE_NS 8u /* that a range takes, about */
+
 /* Gives all ranges places, in one pass. */
-static void place_ranges(haul__order_log *log)
+static haul_status place_ranges(haul_context *context, haul__order_log *log)
 {
-    size_t i;
+    haul_status status = HAUL_OK;
+    size_t i, end;
     haul__begin_places(log);
-    for (i = 0; i < log->reached.count; i++)
-        haul__give_place(log, &log->reached.at[i]);
+    for (i = 0; i < log->reached.count && status == HAUL_OK; status = haul__pulse(context))
+        for (end = haul__pulse_end(i, log->reached.count, PLACE_NS); i < end; i++)
+            haul__give_place(log, &log->reached.at[i]);
+    return status;
 }
 
 /* Takes the places of the log. 0: some ranges are not apart, or not all of their bytes are live, or
@@ -164,21 +178,22 @@ static int take_places(haul__straight *s, const haul_plan *plan)
 
 haul_status haul__straight_open(haul__straight *s, haul_plan *plan)
 {
+    haul_status status = HAUL_OK;
     s->plan = plan;
     if (!suits(plan, &s->log)) {
         haul__straight_give_up(s);
         return HAUL_OK;
     }
     if (!s->log.gives_places) /* of a second walk */
-        place_ranges(&s->log);
-    if (take_places(s, plan) || s->log.known.count == 0)
-        return HAUL_OK;
-    if (find_twins(s, &plan->context->allocator) != HAUL_OK)
-        return haul__fail(&plan->context->error, HAUL_ERROR_MEMORY,
-                          "out of memory for an ordered arena");
-    place_ranges(&s->log);
-    (void)take_places(s, plan);
-    return HAUL_OK;
+        status = place_ranges(plan->context, &s->log);
+    if (status != HAUL_OK || take_places(s, plan) || s->log.known.count == 0)
+        return status;
+    status = find_twins(s, &plan->context->allocator);
+    if (status == HAUL_OK)
+        status = place_ranges(plan->context, &s->log);
+    if (status == HAUL_OK)
+        (void)take_places(s, plan);
+    return status;
 }
 
 void haul__straight_close(haul__straight *s, haul_context *context)

@@ -177,6 +177,27 @@ static haul_status send_piece(haul__gathering *gathering, haul_device *device,
         haul__send_squeezed(device, piece, &squeezed, buffer->memory.memory, to + piece->at));
 }
 
+/* Bytes that cross between two reports, in the largest pieces of an arena: 64 MiB, or 32. */
+#define TOLD_PIECES ((size_t)8)
+
+/* Sends bytes that are packed already. The listener hears that they are, and may still cancel. */
+static haul_status send_and_tell(haul_device *device, const haul_plan *plan,
+                                 const unsigned char *arena, haul_address to,
+                                 const haul__listener *listener)
+{
+    const size_t bytes = haul__plan_bytes(plan), total = haul__plan_told_bytes(plan);
+    const size_t most = listener ? TOLD_PIECES * haul__piece_limit(device) : bytes;
+    haul_status status = HAUL_OK;
+    size_t at, now;
+    for (at = 0; at < bytes && status == HAUL_OK; at += now) {
+        now = bytes - at < most ? bytes - at : most;
+        status = haul__send_bytes(device, arena + at, now, to + at);
+        if (status == HAUL_OK && at + now < bytes)
+            status = haul__tell(device->context, listener, total, total);
+    }
+    return status;
+}
+
 /* An ordered arena is packed whole before the first piece is sent. */
 static haul_status send_ordered(haul_device *device, haul_plan *plan, uint64_t base,
                                 haul_address to, const haul__listener *listener, double *packed)
@@ -194,7 +215,7 @@ static haul_status send_ordered(haul_device *device, haul_plan *plan, uint64_t b
     *packed += haul__seconds() - start;
     haul__phase_end(device);
     if (status == HAUL_OK)
-        status = haul__send_bytes(device, arena, bytes, to);
+        status = send_and_tell(device, plan, arena, to, listener);
     haul__release(allocator, arena, bytes);
     return status;
 }

@@ -3,6 +3,7 @@
  */
 #include "walk/aliases.h"
 #include "map/mark.h"
+#include "walk/news.h"
 #include "walk/paths.h"
 #include "walk/stops.h"
 #include "walk/targets.h"
@@ -50,6 +51,8 @@ haul_status haul__check_aliases(haul__discovery *d)
     for (i = 0; i < d->aliases.count; i++) {
         const haul__alias *alias = &d->aliases.at[i];
         status = find_target(d, alias, &is_there);
+        if (status == HAUL_OK)
+            status = haul__news_of_element(d, i);
         if (status != HAUL_OK)
             return status;
         if (is_there)

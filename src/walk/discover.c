@@ -285,25 +285,31 @@ haul_status haul__note_hints(haul_context *context, const haul_root *roots, size
 }
 
 /* Finds the path for the error of a run that stops at what is elsewhere: of an address, or of the
- * place that this run stops at again. */
-static void name_beside(haul_context *context, const haul_root *root,
-                        const haul__elsewhere *elsewhere, uintptr_t wrong)
+ * place that this run stops at again. Answers the status of that error, unless the program ends
+ * this run. */
+static haul_status name_beside(haul_context *context, const haul_root *root,
+                               const haul__elsewhere *elsewhere, uintptr_t wrong)
 {
     haul_error first = context->error;
     haul__discovery d;
     haul__found found;
+    haul_status status;
     open_discovery(&d, context, root, 1, &found);
     d.recording = 1;
     found.elsewhere = elsewhere;
-    if (run(&d) == HAUL_OK) {
+    haul__news_open(&d);
+    status = run(&d);
+    if (status == HAUL_OK) {
         if (wrong)
             haul__name_byte(&d, wrong, 0, first.path);
         haul__found_drop(context, &found);
-        context->error = first;
-    } else if (context->error.status != first.status) {
-        context->error = first;
     }
+    if (status != HAUL_ERROR_CANCELLED && context->error.status != first.status)
+        status = HAUL_OK;
+    if (status == HAUL_OK)
+        context->error = first;
     close_discovery(&d);
+    return context->error.status;
 }
 
 haul_status haul__discover_beside(haul_context *context, const haul_root *root,
@@ -323,7 +329,7 @@ haul_status haul__discover_beside(haul_context *context, const haul_root *root,
     HAUL__LIST_RELEASE(&context->allocator, &listing.list);
     if (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT ||
         status == HAUL_ERROR_UNSUPPORTED)
-        name_beside(context, root, beside->elsewhere, wrong);
+        status = name_beside(context, root, beside->elsewhere, wrong);
     return status;
 }
 

@@ -109,6 +109,7 @@ typedef struct haul__discovery {
     /* share.c */
     int is_alone;   /* no other thread takes part */
     int was_shared; /* others have: after a failure one thread walks again */
+    int has_shared; /* others have found what lies before the objects that wait now */
     int wants_aims; /* all threads can walk by aims, from the roots */
     int has_no_aims;
     int is_by_aims;     /* this walk is by aims */

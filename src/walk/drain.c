@@ -23,6 +23,7 @@
 #include "walk/chase_order.h"
 #include "walk/follow.h"
 #include "walk/hints.h"
+#include "walk/leftover.h"
 #include "walk/mark_inline.h"
 #include "walk/news.h"
 #include "walk/paths.h"
@@ -375,9 +376,15 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
             continue;
         }
         entry = chunk->entry[read];
+        met = &d->met_types[HAUL__ENTRY_TYPE(entry)];
+        if (HAUL__UNLIKELY(!met->edges)) { /* the first object of its type, or one with rules */
+            status = haul__met_type_edges(d, HAUL__ENTRY_TYPE(entry));
+            if (status != HAUL_OK)
+                break;
+            met = &d->met_types[HAUL__ENTRY_TYPE(entry)];
+        }
         if (read % FETCH_GROUP == 0) {
             const int alike = is_uniform(d, chunk, read);
-            met = &d->met_types[HAUL__ENTRY_TYPE(entry)];
             if (alike && read + met->ahead + FETCH_GROUP <= chunk->written)
                 prefetch_alike(met, chunk, read);
             else
@@ -390,7 +397,6 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
         }
         read++;
         c.tag = HAUL__NOT_UNIFORM;
-        met = &d->met_types[HAUL__ENTRY_TYPE(entry)];
         if (HAUL__UNLIKELY(d->in_order)) {
             if (read == chunk->written && haul__is_list(d, &c, entry))
                 status = haul__chase_in_order(d, &entry);
@@ -441,7 +447,7 @@ static haul_status drain_queue(haul__discovery *d)
     } while (status == HAUL_OK && has_more);
     if (status == HAUL_OK)
         d->head->read = d->head->written = 0;
-    return status;
+    return status == HAUL_OK && d->has_shared ? haul__end_leftovers(d) : status;
 }
 
 /* The next wide entry: the last one found or, in a recording run, whose entries stay, the first one

@@ -53,12 +53,16 @@ static haul_status count_fields(haul__discovery *d, const haul__pointer *p, unsi
                                 size_t *count)
 {
     const haul__slot *slot = p->slot;
+    const haul_count *shape = &slot->shape[p->level];
     int64_t total = 0;
-    haul_status status = read_product(d, p, &slot->shape[p->level], mode, 0, &total);
+    haul_status status = read_product(d, p, shape, mode, 0, &total);
     if (status != HAUL_OK)
         return status;
     if (total < 0)
         return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "count %lld", (long long)total);
+    if (!p->value && total && shape->fields && p->level == 0 && !(slot->flags & HAUL__SLOT_EACH))
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "a NULL pointer with count %lld",
+                            (long long)total);
     if ((uint64_t)total > SIZE_MAX)
         return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "count %lld", (long long)total);
     *count = (size_t)total;
@@ -244,10 +248,6 @@ haul_status haul__count_of(haul__discovery *d, const haul__pointer *p, unsigned 
         break;
     case HAUL_COUNT_KIND_PRODUCT:
         status = count_fields(d, p, mode, count);
-        if (status == HAUL_OK && !p->value && *count && shape->fields && p->level == 0 &&
-            !(p->slot->flags & HAUL__SLOT_EACH))
-            return haul__refuse(d, HAUL_ERROR_GRAPH, p->slot, "a NULL pointer with count %zu",
-                                *count);
         break;
     case HAUL_COUNT_KIND_UNTIL:
         status = count_to_end(d, p, count);

@@ -16,6 +16,7 @@
 #include "walk/memo.h"
 #include "walk/met_types.h"
 #include "walk/new_ranges.h"
+#include "walk/news.h"
 #include "walk/paths.h"
 #include "walk/pools.h"
 #include "walk/read_set.h"
@@ -231,6 +232,8 @@ static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
         status = haul__evaluate(d, &o, &must_visit);
         if (status == HAUL_OK)
             status = haul__mark_ruled(d, entry, &o, &marked, &must_visit);
+        if (status == HAUL_OK)
+            status = haul__news_of_element(d, i);
     }
     if (status == HAUL_OK)
         haul__mark_array(d->map, entry->address, end);

@@ -5,6 +5,7 @@
 #include "map/mark_runs.h"
 #include "walk/mark_inline.h"
 #include "walk/met_types.h"
+#include "walk/news.h"
 #include "walk/paths.h"
 
 #define SHORT_STRIDE HAUL__CELL_BYTES /* longer ones are marked run by run */
@@ -178,9 +179,12 @@ haul_status haul__mark_elements(haul__discovery *d, const haul__entry *entry, in
     /* elements with holes: all bytes get a place, so that every distance within one is kept */
     else if (!haul__mark_hole(d->map, entry->address, haul__end_of_runs(entry, walk)))
         return HAUL_ERROR_MEMORY;
-    for (i = 0; !dense && i < entry->count && status == HAUL_OK; i++)
+    for (i = 0; !dense && i < entry->count && status == HAUL_OK; i++) {
         status = haul__mark_element(d, entry->slot, walk, entry->address + i * entry->stride,
                                     SIZE_MAX, marked);
+        if (status == HAUL_OK)
+            status = haul__news_of_element(d, i);
+    }
     if (status == HAUL_OK)
         haul__mark_array(d->map, entry->address, haul__end_of_runs(entry, walk));
     for (i = 0; i < placed && status == HAUL_OK; i++)

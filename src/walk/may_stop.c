@@ -43,6 +43,8 @@ static HAUL__NOINLINE haul_status find_asked(haul__discovery *d, uintptr_t value
                                              int *fresh)
 {
     const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(edge->tag)];
+    if (meeting == HAUL__NOT_NOTED) /* a second question might find memory, and hide the failure */
+        return HAUL_ERROR_MEMORY;
     if (meeting != HAUL__HERE) /* it asks again, and says why */
         return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
     return find(d, value, edge, met, is_told_clear(d->found->elsewhere->around, value, met), fresh);

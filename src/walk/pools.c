@@ -6,6 +6,7 @@
 #include "walk/new_ranges.h"
 #include "walk/mark_elements.h"
 #include "walk/memo.h"
+#include "walk/news.h"
 
 haul_status haul__note_pool(haul__discovery *d, const haul__entry *entry, size_t bytes)
 {
@@ -41,6 +42,8 @@ haul_status haul__mark_pools(haul__discovery *d)
             status = haul__list_entry(d, pool);
         if (status == HAUL_OK && d->recording)
             status = haul__push_entry(d, pool);
+        if (status == HAUL_OK)
+            status = haul__news(d);
     }
     return status;
 }

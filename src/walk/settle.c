@@ -6,13 +6,18 @@
  */
 #include "walk/follow.h"
 #include "walk/hints.h"
+#include "walk/leftover.h"
 #include "walk/log_order.h"
 #include "walk/mark_inline.h"
 
 /* Errors get their path in the second run. */
 HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t number)
 {
+    const haul_status status =
+        HAUL__UNLIKELY(d->has_shared) ? haul__check_leftover(d, address, number) : HAUL_OK;
     haul__entry entry;
+    if (status != HAUL_OK)
+        return status;
     memset(&entry, 0, sizeof entry);
     entry.address = address;
     entry.count = 1;

@@ -19,7 +19,8 @@
  * shape, and each block has the form of one type. A target is then known if its start is set and
  * new if none of its granules is live. Anything else, and any failure but a lack of memory, ends
  * the shared walk. Then all threads walk by aims (walk_by_aims.c), or one thread walks again from
- * the roots (discover.c): its result does not depend on the others.
+ * the roots (discover.c): its result does not depend on the others. One thread walks on from
+ * the few objects that a round leaves over. It looks for overlaps, too (leftover.c).
  *
  * Why it is fast: blocks, cells and the table's entries of a district belong to the thread that has
  * taken it, so marks are plain loads and stores, the same as one thread's. A lock is taken once for
@@ -35,6 +36,7 @@
  */
 #include "map/mark.h"
 #include "walk/hints.h"
+#include "walk/leftover.h"
 #include "walk/mark_inline.h"
 #include "walk/share_rounds.h"
 #include "walk/why.h"
@@ -95,18 +97,6 @@ static haul_status look_at_types(haul__discovery *d, int *are_simple)
     return HAUL_OK;
 }
 
-/* Do all blocks show where objects start? */
-static int are_uniform(const haul__map *map)
-{
-    size_t i;
-    for (i = 0; i < map->block_count; i++) {
-        const haul__block *block = haul__block_in(map->flat[map->numbers[i]]);
-        if (!haul__is_uniform(block) || block->side)
-            return 0;
-    }
-    return 1;
-}
-
 static haul_status may_share(haul__discovery *d)
 {
     haul_status status;
@@ -118,7 +108,7 @@ static haul_status may_share(haul__discovery *d)
     }
     status = look_at_types(d, &may);
     d->is_alone =
-        !may || !are_uniform(d->map) || d->found->objects > d->context->options.max_objects;
+        !may || !haul__are_uniform(d->map) || d->found->objects > d->context->options.max_objects;
     return status;
 }
 
@@ -198,6 +188,7 @@ haul_status haul__share_walk(haul__discovery *d)
         d->alone.walk = d->met_types[haul__given_up_about(share)].walk;
         d->alone.slot = NULL;
     }
+    d->has_shared = status == HAUL_OK;
     haul__share_close(d, share);
     return status;
 }

@@ -25,6 +25,7 @@
 #include "walk/mark_elements.h"
 #include "walk/memo.h"
 #include "walk/met_types.h"
+#include "walk/news.h"
 #include "walk/ruled.h"
 #include "walk/visit.h"
 
@@ -193,8 +194,11 @@ static haul_status decide_round(haul__discovery *d, int which)
     const size_t first = d->waiting[which].done, end = d->waiting[which].list.count;
     haul_status status = HAUL_OK;
     size_t i;
-    for (i = first; i < end && status == HAUL_OK; i++)
+    for (i = first; i < end && status == HAUL_OK; i++) {
         status = decide(d, &d->waiting[which].list.at[i]);
+        if (status == HAUL_OK)
+            status = haul__news(d);
+    }
     for (i = first; i < end && status == HAUL_OK; i++) {
         const haul__waiting one = d->waiting[which].list.at[i]; /* the list may grow */
         haul__pointer p;
@@ -205,6 +209,8 @@ static haul_status decide_round(haul__discovery *d, int which)
             status = borrow(d, &p, one.count, one.bytes);
         if (status == HAUL_OK)
             status = haul__visit_decided(d, one.ruled, &one.word, &p, one.count, !one.is_borrowed);
+        if (status == HAUL_OK)
+            status = haul__news(d);
     }
     d->waiting[which].done = end;
     return status == HAUL_OK ? haul__visit_all(d) : status;

@@ -6,6 +6,7 @@
 #include "walk/plain_arrays.h"
 #include "walk/ruled.h"
 #include "walk/visit.h"
+#include "walk/why.h"
 
 /* An object without rules, from the queue. */
 static haul__object simple_object(uintptr_t address, const haul__walk *walk)
@@ -22,8 +23,26 @@ static haul__object simple_object(uintptr_t address, const haul__walk *walk)
     return o;
 }
 
+/* Does the pointer of a row take the general way? No function is called for NULL. */
+static size_t is_general(const haul__plain_array *array, uintptr_t place)
+{
+    if (array->is_called || array->why == HAUL__WHY_FUNCTION)
+        return haul__load_word((const void *)place) != 0;
+    return array->why != 0;
+}
+
+/* Makes room for so many reads, however much memory earlier walks have left. Without it, an array
+ * would not wait but be found at once. 0: out of memory. */
+static int has_read_room(haul__discovery *d, size_t reads)
+{
+    haul__found *found = d->found;
+    return found->read_capacity - found->read_count >= reads ||
+           haul__notes_grow(d->context, &d->context->reads, &found->reads, &found->read_capacity,
+                            found->read_count + reads);
+}
+
 /* Follows a pointer that the innermost loop leaves over: to an array or a string. In line or the
- * general way. */
+ * general way. In order, those that wait are marked before it. */
 HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
                                             const haul__edge *edge)
 {
@@ -32,7 +51,7 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
     const haul__slot *slot = &met->walk->slots[i];
     haul__plain_array *array = &met->arrays[i];
     haul__object o;
-    array->general += array->why || array->is_called;
+    array->general += is_general(array, element + slot->offset);
     d->visited = element;
     d->visited_end = element + met->walk->extent;
     if (array->is_called && !array->why) {
@@ -45,38 +64,33 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
         return haul__follow_called_array(d, array, &p);
     }
     if (!array->why) {
-        const int is_pending = haul__follow_plain_array(
-            d, array, haul__load_word((const void *)(element + edge->offset)), element);
-        const haul_status status =
-            is_pending && d->pending_count < HAUL__PENDING ? HAUL_OK : haul__mark_pending(d);
+        const uintptr_t value = haul__load_word((const void *)(element + edge->offset));
+        haul_status status = HAUL_OK;
+        int is_pending;
+        if (!has_read_room(d, array->field_count))
+            return HAUL_ERROR_MEMORY;
+        is_pending = haul__follow_plain_array(d, array, value, element);
+        if (!is_pending || d->pending_count == HAUL__PENDING)
+            status = haul__mark_pending(d);
         if (is_pending || status != HAUL_OK)
+            return status;
+    } else if (d->in_order && d->pending_count) {
+        const haul_status status = haul__mark_pending(d);
+        if (status != HAUL_OK)
             return status;
     }
     o = simple_object(element, d->met_types[number].walk);
     return haul__visit_slot(d, &o, slot);
 }
 
-/* Counts the rows of an object that take the general way, as haul__visit_edge does. */
-static void count_general_rows(haul__met_type *met)
-{
-    size_t i;
-    for (i = 0; met->arrays && i < met->edge_count; i++)
-        met->arrays[i].general += met->arrays[i].why || met->arrays[i].is_called;
-}
-
-/* Visits an object that the innermost loop leaves over: its edges are not worked out yet, or it has
- * none. */
+/* Visits an object whose type has no edges. */
 HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number)
 {
     const haul__walk *walk = d->met_types[number].walk;
-    haul_status status = haul__met_type_edges(d, number);
     haul__object o;
-    if (status != HAUL_OK)
-        return status;
     if (haul__is_ruled(walk))
         return haul__fetch_push(d, element, number);
-    d->met_types[number].general += !d->met_types[number].edges;
-    count_general_rows(&d->met_types[number]);
+    d->met_types[number].general++;
     d->visited = element;
     d->visited_end = element + walk->extent;
     o = simple_object(element, walk);

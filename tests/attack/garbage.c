@@ -45,10 +45,10 @@ static int heap_open(heap *h, random_source *random)
     choices c = choices_from_seed(random_next(random));
     const char *where;
     CHECK(surroundings_open(&h->around));
-    model_draw(&c, &h->m);
+    model_draw(&c, &h->m, 0);
     if (model_make_types(&c, &h->m, type_context(), &where) != HAUL_OK)
         return 0;
-    graph_draw(&c, &h->m, &h->around, (size_t)1000 << random_below(random, 4), &h->g);
+    graph_draw(&c, &h->m, &h->around, (size_t)1000 << random_below(random, 4), 0, &h->g);
     open_device(h, random);
     return 1;
 }

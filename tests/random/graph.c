@@ -86,6 +86,7 @@ static unsigned char *aligned(unsigned char *address, size_t alignment)
     return over != 0 ? address + (alignment - over) : address;
 }
 
+enum { ROW_BYTES = 4 << 20 };
 enum { POOL_BYTES = 1 << 20, BORDER = 1 << 16 };
 
 /* Memory from the pool: soon behind the last block, or so that a border of 64 KiB or of a page lies
@@ -180,6 +181,8 @@ static unsigned char *place_static(choices *c, graph *g, size_t bytes, size_t al
 static unsigned char *place(choices *c, graph *g, size_t bytes, size_t alignment)
 {
     unsigned char *fixed = g->is_static ? place_static(c, g, bytes, alignment) : NULL;
+    if (g->model->is_plain && alignment < 8)
+        alignment = 8;
     if (fixed != NULL)
         return fixed;
     g->left -= bytes + 16 < g->left ? bytes + 16 : g->left;
@@ -261,10 +264,18 @@ static size_t draw_start(choices *c, size_t room)
     return choose(c, room < 65535 ? (uint32_t)room + 1 : 65536);
 }
 
+/* In plain graphs, few pointers lead into what others lead to: one thread must find those. */
+static int leads_to_wholes(choices *c, const graph *g)
+{
+    return g->model->is_plain && !(g->is_mixed_up && chance(c, 1, 16));
+}
+
 static unsigned char *alias_typed(choices *c, graph *g, int type, size_t n)
 {
     graph_list *list = &g->typed[type];
     graph_region *r = some_region(c, list);
+    if (leads_to_wholes(c, g))
+        return r != NULL && r->count == n ? r->address : NULL;
     for (size_t i = 0; r != NULL && r->count < n && i < list->count; i++)
         r = &list->at[i];
     if (r == NULL || r->count < n)
@@ -301,7 +312,7 @@ static unsigned char *alias_plain(choices *c, graph *g, size_t bytes)
         graph_region *r = some_region(c, &g->plain);
         if (r == NULL)
             return NULL;
-        if (r->count < bytes)
+        if (r->count < bytes || (leads_to_wholes(c, g) && r->count != bytes))
             continue;
         g->mixed = 1;
         return r->address + draw_start(c, r->count - bytes);
@@ -353,7 +364,7 @@ static unsigned char *alias_string(choices *c, graph *g, size_t e, int64_t senti
         if (r == NULL)
             return NULL;
         if (r->element_bytes == e && r->sentinel == sentinel)
-            return r->address + draw_start(c, r->count - 1) * e;
+            return r->address + (leads_to_wholes(c, g) ? 0 : draw_start(c, r->count - 1) * e);
     }
     return NULL;
 }
@@ -380,6 +391,8 @@ static unsigned char *alias_row(choices *c, graph *g, const model_field *f, unsi
         graph_region *r = some_region(c, &g->rows);
         if (r == NULL)
             return NULL;
+        if (leads_to_wholes(c, g) && r->count != n)
+            continue;
         if (r->row == f && r->level == level && (terminated || r->count >= n))
             return r->address +
                    draw_start(c, terminated ? r->count - 1 : r->count - n) * pointer_bytes;
@@ -810,7 +823,8 @@ static void fill_field(choices *c, graph *g, const model_type *t, const model_fi
         add(&g->queue, self + f->offset, f->count, f->stride)->type = f->target;
     } else if (f->kind == FIELD_POINTER) {
         fill_pointers(c, g, t, f, self);
-    } else if (f->kind == FIELD_DATA && !f->rule.is_there && chance(c, 1, 8)) {
+    } else if (f->kind == FIELD_DATA && !f->rule.is_there && chance(c, 1, 8) &&
+               !leads_to_wholes(c, g)) {
         add(&g->plain, self + f->offset, f->bytes, 1);
     } else if (f->kind == FIELD_OPAQUE && chance(c, 1, 2)) {
         graph_write_pointer(self + f->offset, self);
@@ -873,7 +887,30 @@ static int64_t count_of(const model_oracle *oracle, const void *target)
     return target == NULL ? 0 : -1;
 }
 
-static void draw_roots(choices *c, graph *g)
+static size_t elements_of_row(const model_type *t, size_t row)
+{
+    const size_t most = ROW_BYTES / (t->extent != 0 ? t->extent : 1);
+    if (t->extent % t->alignment != 0 || t->sizing != SIZE_FIXED)
+        return 1;
+    return most < row ? most : row;
+}
+
+/* A type for a large array: the struct with most elements, if one has pointers with pointers. */
+static int type_of_row(const model *m, size_t row)
+{
+    size_t most = 0;
+    int found = 0;
+    for (unsigned i = 0; i < m->struct_count; i++) {
+        size_t n = 2 * elements_of_row(&m->type[i], row) + (m->type[i].has_pointers ? row : 0);
+        if (n > most) {
+            most = n;
+            found = (int)i;
+        }
+    }
+    return found;
+}
+
+static void draw_roots(choices *c, graph *g, size_t row)
 {
     size_t count = chance(c, 1, 3) ? 1 + choose(c, 4) : 1;
     for (size_t i = 0; i < count; i++) {
@@ -882,7 +919,16 @@ static void draw_roots(choices *c, graph *g)
         if (g->model->type[type].extent % g->model->type[type].alignment != 0 ||
             g->model->type[type].sizing != SIZE_FIXED)
             n = 1;
-        unsigned char *address = chance(c, 1, 4) ? alias_typed(c, g, type, n) : NULL;
+        unsigned char *address = NULL;
+        if (i == 0 && row != 0) {
+            const size_t left = g->left;
+            type = type_of_row(g->model, row);
+            n = elements_of_row(&g->model->type[type], row);
+            address = fresh_typed(c, g, type, n);
+            g->left = left;
+        } else if (chance(c, 1, 4)) {
+            address = alias_typed(c, g, type, n);
+        }
         if (address == NULL)
             address = fresh_typed(c, g, type, n);
         g->roots[i].address = address;
@@ -921,7 +967,8 @@ static int is_there(const model_oracle *oracle, const void *address, size_t byte
     return graph_has((const graph *)(const void *)oracle, address, bytes);
 }
 
-void graph_draw(choices *c, const model *m, const surroundings *around, size_t bytes, graph *g)
+void graph_draw(choices *c, const model *m, const surroundings *around, size_t bytes, size_t row,
+                graph *g)
 {
     memset(g, 0, sizeof *g);
     g->model = m;
@@ -929,12 +976,13 @@ void graph_draw(choices *c, const model *m, const surroundings *around, size_t b
     g->oracle.is_there = is_there;
     g->left = bytes;
     g->oracle.count_of = count_of;
+    g->is_mixed_up = m->is_plain && chance(c, 1, 4);
     if (chance(c, 1, 2)) {
         g->pool_memory = malloc(POOL_BYTES);
         g->pool = g->pool_memory != NULL ? aligned(g->pool_memory, BORDER) : NULL;
         g->pool_end = g->pool_memory != NULL ? g->pool_memory + POOL_BYTES : NULL;
     }
-    draw_roots(c, g);
+    draw_roots(c, g, row);
     if (g->sized.count != 0)
         qsort(g->sized.at, g->sized.count, sizeof *g->sized.at, compare_regions);
     graph_keep(g);

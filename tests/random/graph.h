@@ -59,14 +59,18 @@ typedef struct graph {
     unsigned char *statics, *statics_end; /* where objects go that are static; NULL: none has yet */
     int is_static;                        /* what is made now goes there */
     size_t left;                          /* bytes that may still be spent */
-    int mixed;                            /* the same bytes are seen by two descriptions */
+    int is_mixed_up; /* a plain graph, in which objects may lie within others */
+    int mixed;       /* the same bytes are seen by two descriptions */
     haul_root roots[4];
     int root_type[4];
     size_t root_count;
 } graph;
 
-/* Draws a graph of about `bytes` bytes at most. Roots get their types' handles from the model. */
-void graph_draw(choices *c, const model *m, const surroundings *around, size_t bytes, graph *g);
+/* Draws a graph of about `bytes` bytes at most. Roots get their types' handles from the model. If
+ * `row` is not 0, the first root is an array of so many elements, or as many as a few MB take; they
+ * do not count as bytes. */
+void graph_draw(choices *c, const model *m, const surroundings *around, size_t bytes, size_t row,
+                graph *g);
 void graph_free(graph *g);
 
 /* Puts every block back to what it was when the graph was drawn. */

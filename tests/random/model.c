@@ -292,7 +292,7 @@ static size_t place_tail(const model *m, model_type *t, model_field *tail, size_
 static void lay_out(choices *c, model *m, model_type *t)
 {
     unsigned order[MODEL_FIELDS];
-    int gaps = chance(c, 1, 4);
+    int gaps = !m->is_plain && chance(c, 1, 4);
     size_t at = place_head(t);
     t->alignment = 1;
     draw_order(c, order, t->field_count);
@@ -426,6 +426,55 @@ static void draw_plain(model_type *t, unsigned index)
     t->extent = 4;
 }
 
+/* Of plain universes: a string; an array of integers, objects or pointers; one object. */
+static void draw_plain_pointer(choices *c, model_type *t)
+{
+    const unsigned levels = chance(c, 1, 4) ? 2 : 1;
+    const uint32_t way = choose(c, 6);
+    model_field *f = draw_new_field(t, FIELD_POINTER, pointer_bytes);
+    f->levels = levels;
+    f->target = way < 3 ? -2 : -1;
+    f->element_bytes = way == 3 ? 1 : way < 3 ? 0 : (size_t)1 << choose(c, 4);
+    for (unsigned level = 0; level < levels; level++) {
+        model_shape s = { RULE_COUNT, 1, { 0, 0, 0 }, 1, 0 };
+        const int is_last = level + 1 == levels;
+        if (is_last && way == 3) {
+            s = draw_constant(0);
+            s.rule = RULE_SENTINEL;
+        } else if (is_last && way < 2) {
+            s = draw_constant(1);
+            s.rule = RULE_ONE;
+        } else if (levels == 1 && chance(c, 1, 8)) {
+            s = draw_constant(0);
+            s.rule = RULE_BY_TARGET; /* the caller's thread asks */
+        } else if (!is_last || levels == 1) {
+            s.field[0] = count_field(c, t); /* moves no field */
+        } else {
+            s = draw_constant((int64_t)choose(c, 4));
+        }
+        f->shape[level] = s;
+    }
+}
+
+/* Structs that several threads discover: no rules, holes, parts or odd places. */
+static void draw_plain_struct(choices *c, model *m, unsigned index)
+{
+    model_type *t = &m->type[index];
+    unsigned wanted = 1 + choose(c, 6);
+    clear(t, 's', index);
+    draw_new_field(t, FIELD_DATA, pointer_bytes);
+    while (wanted-- != 0)
+        if (chance(c, 1, 3))
+            draw_new_field(t, FIELD_DATA, (size_t)1 << choose(c, 4));
+        else
+            draw_plain_pointer(c, t);
+    lay_out(c, m, t);
+    t->extent = draw_round_up(t->extent, t->alignment);
+    t->upper = t->extent;
+    find_runs(t);
+    draw_true_extent(m, t);
+}
+
 static void draw_struct(choices *c, model *m, unsigned index)
 {
     model_type *t = &m->type[index];
@@ -496,9 +545,18 @@ static void draw_targets(choices *c, model *m)
         }
 }
 
-void model_draw(choices *c, model *m)
+void model_draw(choices *c, model *m, int is_plain)
 {
     m->why[0] = '\0';
+    m->is_plain = is_plain;
+    if (is_plain) {
+        m->has_directions = m->has_high_tags = 0;
+        m->struct_count = m->type_count = 1 + choose(c, 4);
+        for (unsigned i = 0; i < m->struct_count; i++)
+            draw_plain_struct(c, m, i);
+        draw_targets(c, m);
+        return;
+    }
     m->has_directions = chance(c, 1, 4);
     m->has_high_tags = chance(c, 1, 5) && pointer_bytes > 4;
     m->struct_count = 1 + choose(c, chance(c, 1, 4) ? MODEL_STRUCTS : 4);

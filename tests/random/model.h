@@ -192,12 +192,14 @@ typedef struct model_type {
 typedef struct model {
     unsigned struct_count, type_count; /* structs first, then derived */
     int has_directions, has_high_tags; /* some fields may have them */
+    int is_plain;
     model_type type[MODEL_TYPES];
     char why[512]; /* the library's words, when it refused a type */
 } model;
 
-/* Draws a universe: legal in every detail. */
-void model_draw(choices *c, model *m);
+/* Draws a universe: legal in every detail. A plain one has nothing that asks for one thread; its
+ * graphs seldom have objects that lie within others (graph.c). */
+void model_draw(choices *c, model *m, int is_plain);
 
 /* ---- What an object of a type is. The object is read as it stands. */
 

@@ -68,6 +68,10 @@ int trial_is_pointer(const reference_slot *s);
 /* The first described byte of an element: what lies below a type's lower bound has no place. */
 const void *trial_first_described(const trial *t, const void *element);
 
+/* Does the world's context, which has several threads, do what one thread does (teams.c)? A world
+ * without such contexts has nothing to compare. */
+int trial_teams(trial *t);
+
 /* ---- On the device (shipping.c, staleness.c, rewiring.c). */
 
 int trial_ship(trial *t);

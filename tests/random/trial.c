@@ -55,10 +55,15 @@ static void print_types(const model *m)
     fflush(stdout);
 }
 
+/* Elements of a large array: threads share the discovery from 32,000 on. */
+enum { LARGE_ROW = 32000 };
+
 /* Most graphs are small: what goes wrong with rules goes wrong in a few objects. */
 static size_t draw_bytes(choices *c, unsigned options)
 {
     uint32_t sizes = options & TRIAL_SMALL ? 3 : chance(c, 1, 3) ? 6 : 4;
+    if (options & TRIAL_LARGE)
+        return 200000;
     return (size_t)1000 << choose(c, sizes);
 }
 
@@ -69,7 +74,7 @@ static int draw(trial *t, unsigned options)
     haul_status status;
     int tries = 0;
     do {
-        model_draw(t->c, t->model);
+        model_draw(t->c, t->model, (options & TRIAL_PLAIN) != 0);
         saved = *t->c;
         status = model_make_types(t->c, t->model, type_context(), &where);
     } while (is_refused_rightly(t, status) && ++tries < 8);
@@ -82,7 +87,8 @@ static int draw(trial *t, unsigned options)
         return trial_fail(t, "types: %s: %s: %s", where, haul_status_name(status), t->model->why);
     if (options & TRIAL_PRINT)
         print_types(t->model);
-    graph_draw(t->c, t->model, &t->world->around, draw_bytes(t->c, options), &t->g);
+    graph_draw(t->c, t->model, &t->world->around, draw_bytes(t->c, options),
+               options & TRIAL_LARGE ? LARGE_ROW : 0, &t->g);
     t->world->current = &t->g;
     memcpy(t->world->oracle.roots, t->g.oracle.roots, sizeof t->g.oracle.roots);
     t->world->oracle.root_count = t->g.oracle.root_count;
@@ -115,8 +121,10 @@ static int wrongs(trial *t, uint64_t fault)
 
 static int run_steps(trial *t, unsigned options)
 {
+    if (options & TRIAL_LARGE)
+        return draw(t, options) && trial_teams(t);
     if (!draw(t, options) || (chance(t->c, 1, 16) && !trial_reference_sees(t)) || !trial_plan(t) ||
-        !trial_audit(t) || !in_arenas(t) ||
+        !trial_teams(t) || !trial_audit(t) || !in_arenas(t) ||
         ((options & TRIAL_WRONG) && !wrongs(t, choose(t->c, 64))))
         return 0;
     if (trial_has_zero_distance(t))
@@ -162,7 +170,7 @@ static trial begin(trial_world *w, choices *c, int checked)
 
 int trial_run(trial_world *w, choices *c, unsigned options, char *message, size_t message_bytes)
 {
-    trial t = begin(w, c, chance(c, 1, 2));
+    trial t = begin(w, c, chance(c, 1, 2) && !(options & TRIAL_LARGE));
     int good;
     t.message = message;
     t.message_bytes = message_bytes;
@@ -216,21 +224,29 @@ static int current_has(const model_oracle *oracle, const void *address, size_t b
     return w->current->oracle.is_there(&w->current->oracle, address, bytes);
 }
 
-int trial_open(trial_world *w)
+static haul_status open_device(trial_world *w, unsigned threads, int checked, haul_device **device)
+{
+    test_device options;
+    memset(&options, 0, sizeof options);
+    options.new_context.argument = &w->oracle;
+    options.new_context.checked = checked;
+    options.new_context.threads = threads;
+    options.known = surroundings_known(&w->around);
+    return test_open(haul_host_device(), &options, device);
+}
+
+int trial_open(trial_world *w, unsigned threads)
 {
     memset(w, 0, sizeof *w);
+    w->threads = threads;
     w->oracle.count_of = ask_current;
     w->oracle.is_there = current_has;
     if (!surroundings_open(&w->around))
         return 0;
     w->model = must(malloc(sizeof *w->model));
     for (int checked = 0; checked < 2; checked++) {
-        test_device options;
-        memset(&options, 0, sizeof options);
-        options.new_context.argument = &w->oracle;
-        options.new_context.checked = checked;
-        options.known = surroundings_known(&w->around);
-        if (test_open(haul_host_device(), &options, &w->device[checked]) != HAUL_OK) {
+        if (open_device(w, threads, checked, &w->device[checked]) != HAUL_OK ||
+            (threads && open_device(w, 1, checked, &w->alone[checked]) != HAUL_OK)) {
             trial_close(w);
             return 0;
         }
@@ -240,8 +256,10 @@ int trial_open(trial_world *w)
 
 void trial_close(trial_world *w)
 {
-    haul_device_close(&w->device[0]);
-    haul_device_close(&w->device[1]);
+    for (int checked = 0; checked < 2; checked++) {
+        haul_device_close(&w->device[checked]);
+        haul_device_close(&w->alone[checked]);
+    }
     surroundings_close(&w->around);
     free(w->model);
     w->model = NULL;

@@ -10,8 +10,12 @@
 #include <time.h>
 
 #include "haul.h"
+#include "map/found.h"
+#include "pack/plan.h"
 #include "support/check.h"
+#include "support/inside.h"
 #include "support/types.h"
+#include "walk/aliases.h"
 
 enum {
     BLOCK = 65536,
@@ -33,9 +37,16 @@ typedef struct table {
     char **texts;
 } table;
 
+typedef struct lender {
+    size_t count; /* not 0: eight texts */
+    char **texts;
+    node *to;
+} lender;
+
 typedef struct hearing {
     uint64_t objects, bytes;
     int calls, backwards, cancel;
+    int again, cancel_again; /* reports of a second walk, and which of them cancels */
     size_t live; /* blocks of memory */
     /* What comes behind discovery: a large block takes long, if there was a report since the last
      * one. So each look behind it has a report to make. */
@@ -50,10 +61,12 @@ static int hear(void *user, uint64_t objects, uint64_t bytes)
     hearing *h = user;
     h->calls++;
     h->backwards += objects < h->objects || bytes < h->bytes;
+    h->again += h->backwards != 0;
     h->objects = objects;
     h->bytes = bytes;
     h->behind += objects == NODES;
-    return h->cancel || (h->behind && h->behind == h->cancel_behind);
+    return h->cancel || (h->behind && h->behind == h->cancel_behind) ||
+           (h->again && h->again == h->cancel_again);
 }
 
 static int hear_part(void *user, uint64_t done, uint64_t total)
@@ -206,9 +219,9 @@ TEST(news, so_does_a_tree)
 static int64_t count_slowly(const haul_here *here)
 {
     const struct timespec millisecond = { 0, 1000000 };
-    const table *t = here->self;
+    const size_t *count = here->self;
     nanosleep(&millisecond, NULL);
-    return t->count ? 8 : 0;
+    return *count ? 8 : 0;
 }
 
 TEST(news, so_does_an_array_of_pointers_to_nodes_strings_or_arrays_that_a_function_counts)
@@ -247,6 +260,118 @@ TEST(news, so_does_an_array_of_pointers_to_nodes_strings_or_arrays_that_a_functi
     free(all.texts);
     free(many);
     close_nodes(nodes);
+}
+
+/* Each of these pointers has to wait, and then a function counts what it would own. */
+TEST(news, so_does_the_decision_which_pointers_own_what_they_lead_to)
+{
+    enum { WAITING = 300 };
+    const haul_field fields[] = { HAUL_ARRAY(table, texts, HAUL_COUNT_FN(count_slowly),
+                                             .ownership = HAUL_UNLESS_OWNED) };
+    table *many = calloc(WAITING, sizeof *many);
+    char **texts = calloc(8 * WAITING, sizeof *texts);
+    size_t i;
+    CHECK(many && texts);
+    for (i = 0; i < WAITING; i++) {
+        many[i].count = 8;
+        many[i].texts = texts + 8 * i;
+    }
+    CHECK_STATUS(type_make("table", sizeof(table), fields, 1, &table_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(table_type), HAUL_OK);
+    cancel_and_repeat(haul_from_array(many, table_type, WAITING), 0, 0, 3);
+    haul_type_free(&table_type);
+    free(many);
+    free(texts);
+}
+
+/* The check of aliases, of which the last ones lead nowhere: it ends before it comes to them. */
+TEST(news, so_does_the_check_of_aliases_before_a_few_thousand_are_looked_at)
+{
+    enum { ALIASES = 4096 };
+    node nodes[2];
+    hearing h;
+    haul_context *context = listening(&h, 0, 1);
+    haul_plan *plan;
+    haul__alias *aliases = calloc(ALIASES, sizeof *aliases);
+    static haul__discovery d;
+    size_t i;
+    CHECK(aliases != NULL);
+    memset(nodes, 0, sizeof nodes);
+    CHECK_STATUS(type_make("node", sizeof(node), NULL, 0, &node_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(node_type), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_array(nodes, node_type, 2), NULL, &plan),
+                 HAUL_OK);
+    for (i = 0; i < ALIASES; i++)
+        aliases[i].value = (uintptr_t)&nodes[i % 2] + (i + 64 < ALIASES ? 0 : 4 * sizeof *nodes);
+    memset(&d, 0, sizeof d);
+    d.context = context;
+    d.allocator = &context->allocator;
+    d.found = (haul__found *)(uintptr_t)haul__plan_found(plan);
+    d.map = &d.found->map;
+    d.aliases.at = aliases;
+    d.aliases.count = ALIASES;
+    d.news.is_wanted = 1;
+    d.news.left = d.news.looks = 1;
+    h.cancel = 1;
+    CHECK_STATUS(haul__check_aliases(&d), HAUL_ERROR_CANCELLED);
+    CHECK_EQ(h.calls, 1);
+    free(aliases);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    haul_type_free(&node_type);
+}
+
+/* The alias of the last lender leads nowhere, so the graph is walked once more for its path. A walk
+ * takes a millisecond for each lender, and one under load takes longer and has more reports. So the
+ * test asks for the first or the second report of the second walk: each walk has that many. */
+TEST(news, an_enter_that_is_refused_tells_while_it_looks_for_the_path_and_can_be_cancelled)
+{
+    enum { LENDERS = 300 };
+    const haul_field fields[] = { HAUL_ARRAY(lender, texts, HAUL_COUNT_FN(count_slowly)),
+                                  HAUL_OBJECT(lender, to, &node_type, .ownership = HAUL_BORROWED) };
+    lender *many = calloc(LENDERS, sizeof *many);
+    char **texts = calloc(8 * LENDERS, sizeof *texts);
+    node nowhere;
+    hearing h;
+    haul_context *context = listening(&h, 0, 1);
+    haul_device *device;
+    haul_environment *environment;
+    int report;
+    size_t i;
+    CHECK(many && texts);
+    for (i = 0; i < LENDERS; i++) {
+        many[i].count = 8;
+        many[i].texts = texts + 8 * i;
+    }
+    many[LENDERS - 1].to = &nowhere;
+    CHECK_STATUS(type_make("node", sizeof(node), NULL, 0, &node_type), HAUL_OK);
+    CHECK_STATUS(type_make("lender", sizeof(lender), fields, 2, &table_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(table_type), HAUL_OK);
+    CHECK_STATUS(haul_host_open(context, NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_environment_create(device, &environment), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(environment, many, table_type, LENDERS, NULL, NULL),
+                 HAUL_ERROR_GRAPH);
+    CHECK_STR(haul_context_error(context)->path, "root[299].to");
+    CHECK_EQ(h.backwards, 1); /* the second walk has begun again at 0 */
+    CHECK(h.again >= 2);
+    for (report = 1; report <= 2; report++) {
+        h.objects = h.bytes = 0;
+        h.backwards = h.again = 0;
+        h.cancel_again = report;
+        CHECK_STATUS(haul_environment_enter(environment, many, table_type, LENDERS, NULL, NULL),
+                     HAUL_ERROR_CANCELLED);
+        CHECK_STR(haul_context_error(context)->text, "the progress callback cancelled the call");
+        CHECK_EQ(h.backwards, 1);
+        CHECK_EQ(h.again, report);
+        CHECK_EQ(haul_environment_presence(environment, many, sizeof *many), HAUL_ABSENT);
+    }
+    haul_environment_free(&environment);
+    haul_device_close(&device);
+    haul_type_free(&table_type);
+    haul_type_free(&node_type);
+    haul_context_free(&context);
+    free(many);
+    free(texts);
 }
 
 TEST(news, a_ship_that_is_cancelled_while_it_discovers_leaves_nothing_on_the_device)
@@ -368,6 +493,49 @@ TEST(news, an_ordered_pack_tells_in_all_its_parts_and_can_be_cancelled_in_each)
     CHECK_STATUS(status, HAUL_OK);
     CHECK(h.parts[0] >= 2 && h.parts[1] >= 3 && h.parts[2] >= 3);
     CHECK_EQ(h.objects, h.bytes); /* all is done */
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    haul_context_free(&context);
+    close_nodes(nodes);
+}
+
+static int hear_end(void *user, uint64_t done, uint64_t total)
+{
+    hearing *h = user;
+    h->calls += done == total;
+    return h->calls && h->calls == h->cancel_at;
+}
+
+TEST(news, an_ordered_arena_tells_while_it_is_sent_and_can_be_cancelled)
+{
+    enum { CHUNK = 65536, TOLD = 8 * CHUNK };
+    const size_t pieces = NODES * sizeof(node) / TOLD;
+    node *nodes = open_nodes();
+    hearing h;
+    haul_context_options options;
+    haul_context *context;
+    haul_ship_options how;
+    haul_device *device;
+    haul_shipment *shipment;
+    memset(&h, 0, sizeof h);
+    memset(&options, 0, sizeof options);
+    options.progress = hear_end;
+    options.progress_user = &h;
+    memset(&how, 0, sizeof how);
+    how.ordered = 1;
+    make_list(nodes);
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    CHECK_STATUS(haul_host_open(context, NULL, &device), HAUL_OK);
+    device->capabilities.chunk_bytes = CHUNK;
+    CHECK_STATUS(haul_ship(device, nodes, node_type, 1, &how, &shipment), HAUL_OK);
+    CHECK((size_t)h.calls >= pieces && (size_t)h.calls <= pieces + 2);
+    haul_shipment_free(&shipment);
+    h.cancel_at = h.calls / 2;
+    h.calls = 0;
+    CHECK_STATUS(haul_ship(device, nodes, node_type, 1, &how, &shipment), HAUL_ERROR_CANCELLED);
+    CHECK_PTR(shipment, NULL);
+    h.cancel_at = 0;
+    CHECK_STATUS(haul_ship(device, nodes, node_type, 1, &how, &shipment), HAUL_OK);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
     haul_context_free(&context);

@@ -375,6 +375,30 @@ TEST(shipment_table, a_row_that_asks_for_one_thread_is_told)
     free_many();
 }
 
+/* No function is called for NULL, so such a pointer does not count, whoever walks. */
+TEST(shipment_table, null_pointers_ask_no_function_with_one_thread_and_with_several)
+{
+    enum { ASKING = 500 };
+    const haul_field counted[] = { HAUL_OBJECT(item, next, &item_type),
+                                   HAUL_ARRAY(item, data, HAUL_COUNT_FN(count_three)) };
+    char line[80];
+    unsigned threads;
+    size_t i;
+    make_many(counted, 2);
+    for (i = ASKING; i < MANY; i++)
+        many[i].data = NULL;
+    snprintf(line, sizeof line, "%12u  pointers  item.data: a function counts\n", (unsigned)ASKING);
+    for (threads = 1; threads <= 3; threads++) {
+        const haul_context_options options = { .threads = threads };
+        ship(&root, holder_type, 1, &options, 0);
+        CHECK_HAS(paper.text, line);
+        if (CAN_SHARE)
+            CHECK((strstr(paper.text, "one thread walked") != NULL) == (threads == 1));
+        unship();
+    }
+    free_many();
+}
+
 TEST(shipment_table, a_range_that_makes_all_threads_give_up_is_told)
 {
     const haul_field fields[] = { HAUL_OBJECT(item, next, &item_type),

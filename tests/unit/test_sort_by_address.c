@@ -85,3 +85,70 @@ TEST(sort_by_address, it_does_what_haul_sort_does_with_and_without_memory)
                   records[i].payload == expected[i].payload);
     }
 }
+
+/* ---- A sort that may be given up. */
+
+typedef struct watching {
+    size_t looks, most, stop_at; /* the most comparisons between two looks; 0: it never stops */
+} watching;
+
+static size_t compared;
+
+static int counts(const void *a, const void *b)
+{
+    compared++;
+    return *(const uint32_t *)a < *(const uint32_t *)b;
+}
+
+static int looks(void *user)
+{
+    watching *w = user;
+    w->most = compared > w->most ? compared : w->most;
+    compared = 0;
+    return ++w->looks != w->stop_at;
+}
+
+/* Without an order, from the last to the first, and few different ones. */
+static uint64_t draw_numbers(random_source *random, uint32_t *numbers, size_t count, int kind)
+{
+    uint64_t sum = 0;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        numbers[i] = kind == 0   ? (uint32_t)random_below(random, UINT32_MAX)
+                     : kind == 1 ? (uint32_t)(count - i)
+                                 : (uint32_t)random_below(random, 7);
+        sum += numbers[i];
+    }
+    return sum;
+}
+
+TEST(sort_by_address, a_watched_sort_is_asked_often_and_ends_soon_when_it_is_told_to)
+{
+    enum { NUMBERS = LARGE(400000, 100000), BETWEEN = 60000 };
+    uint32_t *numbers = malloc(NUMBERS * sizeof *numbers);
+    random_source random = random_start("watched sorts");
+    int kind;
+    CHECK(numbers != NULL);
+    for (kind = 0; kind < 3; kind++) {
+        watching w = { 0, 0, 0 };
+        size_t i, all;
+        uint64_t sum = draw_numbers(&random, numbers, NUMBERS, kind), after = 0;
+        compared = 0;
+        CHECK(haul__sort_watched(numbers, NUMBERS, sizeof *numbers, counts, looks, &w));
+        CHECK(w.most < NUMBERS + BETWEEN && compared < NUMBERS + BETWEEN);
+        CHECK(w.looks > NUMBERS / BETWEEN);
+        for (i = 1; i < NUMBERS; i++)
+            CHECK(numbers[i - 1] <= numbers[i]);
+        all = w.looks;
+        sum = draw_numbers(&random, numbers, NUMBERS, kind);
+        memset(&w, 0, sizeof w);
+        w.stop_at = 1 + (size_t)random_below(&random, (uint32_t)(all / 2));
+        CHECK(!haul__sort_watched(numbers, NUMBERS, sizeof *numbers, counts, looks, &w));
+        CHECK_EQ(w.looks, w.stop_at);
+        CHECK(compared < NUMBERS + BETWEEN);
+        for (i = 0; i < NUMBERS; i++)
+            after += numbers[i];
+        CHECK_EQ(after, sum);
+    }
+    free(numbers);
+}

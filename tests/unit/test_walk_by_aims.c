@@ -501,9 +501,12 @@ TEST(walk_by_aims, counts_that_do_not_fit_give_the_error_and_the_path_of_one_thr
     r->value_count = 3;
     r->values = NULL;
     check_heap(&h, HAUL_ERROR_GRAPH);
+    r->value_count = INT64_MAX; /* NULL is what is wrong, whether size_t holds the count or not */
+    check_heap(&h, HAUL_ERROR_GRAPH);
     *r = before;
     r->value_count = INT64_MAX;
-    check_heap(&h, r->values ? HAUL_ERROR_LIMIT : HAUL_ERROR_GRAPH);
+    r->values = h.root.table;
+    check_heap(&h, HAUL_ERROR_LIMIT);
     heap_free(&h);
 }
 
