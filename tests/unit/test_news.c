@@ -47,7 +47,7 @@ typedef struct hearing {
     uint64_t objects, bytes;
     int calls, backwards, cancel;
     int again, cancel_again; /* reports of a second walk, and which of them cancels */
-    size_t live; /* blocks of memory */
+    size_t live;             /* blocks of memory */
     /* What comes behind discovery: a large block takes long, if there was a report since the last
      * one. So each look behind it has a report to make. */
     int takes_long, slept_at, behind, cancel_behind, cancel_at;
