@@ -297,6 +297,22 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     return haul__push_entry(d, entry);
 }
 
+/* The row of an array of pointers may bar its elements' targets from a direction. Then a known array
+ * is visited for this row, too, unless it has been: another row may have reached it before. */
+static haul_status visit_for_ways(haul__discovery *d, haul__entry *entry, size_t bytes,
+                                  const void *as)
+{
+    const unsigned ways = d->within ? 0 : entry->slot->flags & HAUL__EXCLUDED;
+    haul_status status;
+    if (!ways || haul__memo_has(d, HAUL__MEMO_EXCLUDED + ways, entry->address, bytes, as))
+        return HAUL_OK;
+    status = haul__memo_add(d, HAUL__MEMO_EXCLUDED + ways, entry->address, bytes, as);
+    if (status == HAUL_OK)
+        status = haul__spend(d, bytes);
+    entry->is_again = 1;
+    return status == HAUL_OK ? haul__push_entry(d, entry) : status;
+}
+
 static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
 {
     haul__pattern pattern;
@@ -318,8 +334,10 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
     }
     whole = (size_t)(end - entry->address);
     if (whole >= HAUL__MEMO_BYTES && !is_again &&
-        haul__memo_has(d, HAUL__MEMO_EXTENT, entry->address, whole, as))
-        return log_range(d, entry, end, HAUL__WORD, 0);
+        haul__memo_has(d, HAUL__MEMO_EXTENT, entry->address, whole, as)) {
+        status = log_range(d, entry, end, HAUL__WORD, 0);
+        return status == HAUL_OK ? visit_for_ways(d, entry, whole, as) : status;
+    }
     memset(&pattern, 0, sizeof pattern);
     pattern.kind = HAUL__ALL_SLOTS;
     status = haul__mark_range(d, entry->slot, entry->address, end, &pattern, &marked);
@@ -327,9 +345,10 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
         status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, as);
     if (status == HAUL_OK)
         status = log_range(d, entry, end, HAUL__WORD, marked.first != marked.end);
-    if (status != HAUL_OK || (marked.first == marked.end && !is_again))
+    if (status != HAUL_OK)
         return status;
-    return haul__push_entry(d, entry);
+    return marked.first == marked.end && !is_again ? visit_for_ways(d, entry, whole, as)
+                                                   : haul__push_entry(d, entry);
 }
 
 haul_status haul__note_terminator(haul__discovery *d, const haul__entry *entry, int is_new)
