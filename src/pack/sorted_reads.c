@@ -3,11 +3,8 @@
 #include "base/sort.h"
 #include "base/list.h"
 #include "pack/plan_struct.h"
-#include "pack/sorted_reads.h"
-
-#define DIGIT_BITS 8u
-#define DIGITS (1u << DIGIT_BITS)
-#define ADDRESS_BITS 48u
+#include "pack/sort_reads.h"
+#include "pack/take_reads.h"
 
 void haul__read_set_free(const haul_allocator *allocator, haul__read_set *reads)
 {
@@ -31,120 +28,69 @@ static size_t count_ends(const haul_plan *plan)
     return count;
 }
 
-/* A far read's value stands before it, so the loop goes from the last read to the first. */
-static void take_reads(const haul__found *found, haul__read_set *reads)
-{
-    size_t i = found->read_count;
-    while (i > 0) {
-        const uint64_t read = found->reads[--i];
-        reads->words[reads->count++] = read;
-        if (read >> 50 != HAUL__READ_FAR)
-            continue;
-        reads->far[reads->far_count].place = HAUL__READ_PLACE(read);
-        reads->far[reads->far_count++].value = (int64_t)found->reads[--i];
-    }
-}
-
-static size_t count_far(const haul__found *found)
-{
-    size_t i = found->read_count, count = 0;
-    while (i > 0) {
-        const size_t is_far = found->reads[--i] >> 50 == HAUL__READ_FAR;
-        count += is_far;
-        i -= is_far;
-    }
-    return count;
-}
-
 static int is_before(const void *a, const void *b)
 {
     const haul__far_read *x = a, *y = b;
     return x->place < y->place;
 }
 
-/* Compares addresses alone: the width stands above the address in the word. */
-static int is_in_order(const uint64_t *words, size_t count)
+/* A thread gets several parts, so that all end at about the same time. A build for tests cuts short
+ * lists, too. */
+#ifdef HAUL_STRESS_THREADS
+#define PART_READS ((size_t)4)
+#else
+#define PART_READS ((size_t)4096)
+#endif
+#define PARTS_A_THREAD 4u
+
+static haul__read_crew crew_for(const haul_plan *plan, size_t reads)
 {
-    size_t i;
-    for (i = 1; i < count; i++)
-        if (HAUL__READ_ADDRESS(words[i]) < HAUL__READ_ADDRESS(words[i - 1]))
-            return 0;
-    return 1;
+    const size_t most = reads / PART_READS,
+                 wanted = (size_t)plan->context->options.threads * PARTS_A_THREAD;
+    haul__read_crew crew = { NULL, 1 };
+    crew.pool = haul__context_pool(plan->context, reads * HAUL__LINE);
+    if (crew.pool && most > 1)
+        crew.parts = wanted < most ? wanted : most;
+    if (crew.parts > HAUL__READ_PARTS)
+        crew.parts = HAUL__READ_PARTS;
+    return crew;
 }
 
-/* Sorts by one digit. 0: all words have the same digit, and nothing was moved. */
-static int sort_digit(const uint64_t *from, uint64_t *to, size_t count, unsigned shift)
+static void add_ends(const haul_plan *plan, haul__read_set *reads)
 {
-    size_t starts[DIGITS] = { 0 }, sum = 0, i;
-    for (i = 0; i < count; i++)
-        starts[from[i] >> shift & (DIGITS - 1)]++;
-    if (starts[from[0] >> shift & (DIGITS - 1)] == count)
-        return 0;
-    for (i = 0; i < DIGITS; i++) {
-        const size_t many = starts[i];
-        starts[i] = sum;
-        sum += many;
+    size_t i, k;
+    for (i = 0; i < plan->found.map.block_count; i++) {
+        const haul__block *block = haul__plan_block(plan, i);
+        const uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
+        for (k = 0; block->side && k < block->side->end_count; k++)
+            reads->words[reads->count++] = haul__read_of(address + block->side->ends[k], 1, 0);
     }
-    for (i = 0; i < count; i++)
-        to[starts[from[i] >> shift & (DIGITS - 1)]++] = from[i];
-    return 1;
-}
-
-/* A radix sort by address, from the lowest digit. The addresses of a heap differ in few digits. */
-static int sort_words(const haul_allocator *allocator, haul__read_set *reads)
-{
-    uint64_t *from = reads->words, *to;
-    unsigned shift;
-    if (is_in_order(from, reads->count))
-        return 1;
-    to = haul__allocate(allocator, reads->capacity * sizeof *to, sizeof *to);
-    if (!to)
-        return 0;
-    for (shift = 0; shift < ADDRESS_BITS; shift += DIGIT_BITS)
-        if (sort_digit(from, to, reads->count, shift)) {
-            uint64_t *sorted = to;
-            to = from;
-            from = sorted;
-        }
-    reads->words = from;
-    haul__release(allocator, to, reads->capacity * sizeof *to);
-    return 1;
 }
 
 haul_status haul__read_set_make(const haul_plan *plan, int with_ends,
                                 const haul_allocator *allocator, haul__read_set *reads)
 {
-    const size_t far = count_far(&plan->found), ends = with_ends ? count_ends(plan) : 0;
-    const size_t count = plan->found.read_count - far + ends;
+    const size_t ends = with_ends ? count_ends(plan) : 0;
+    const haul__read_crew crew = crew_for(plan, plan->found.read_count + ends);
+    haul__listed_reads listed;
+    size_t count;
+    haul__list_reads(&crew, plan->found.reads, plan->found.read_count, &listed);
+    count = listed.reads + ends;
     memset(reads, 0, sizeof *reads);
     reads->is_made = 1;
     if (count == 0)
         return HAUL_OK;
     reads->words = haul__allocate(allocator, count * sizeof *reads->words, sizeof *reads->words);
     reads->capacity = reads->words ? count : 0;
-    reads->far = haul__allocate(allocator, far * sizeof *reads->far, sizeof(uint64_t));
-    reads->far_capacity = reads->far ? far : 0;
-    if (reads->words && reads->far_capacity == far) {
-        take_reads(&plan->found, reads);
-        if (with_ends) {
-            size_t i, k;
-            for (i = 0; i < plan->found.map.block_count; i++) {
-                const haul__block *block = haul__plan_block(plan, i);
-                const uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
-                for (k = 0; block->side && k < block->side->end_count; k++)
-                    reads->words[reads->count++] =
-                        haul__read_of(address + block->side->ends[k], 1, 0);
-            }
-        }
+    reads->far = haul__allocate(allocator, listed.far * sizeof *reads->far, sizeof(uint64_t));
+    reads->far_capacity = reads->far ? listed.far : 0;
+    if (reads->words && reads->far_capacity == listed.far) {
+        haul__take_reads(&crew, &listed, reads);
+        if (with_ends)
+            add_ends(plan, reads);
         haul__sort(reads->far, reads->far_count, sizeof *reads->far, is_before);
-        if (sort_words(allocator, reads)) {
-            size_t i, left = 0;
-            for (i = 0; i < reads->count; i++)
-                if (left == 0 || reads->words[i] != reads->words[left - 1])
-                    reads->words[left++] = reads->words[i];
-            reads->count = left;
+        if (haul__sort_reads(allocator, &crew, &reads->words, count, &reads->count))
             return HAUL_OK;
-        }
     }
     haul__read_set_free(allocator, reads);
     return haul__fail(&plan->context->error, HAUL_ERROR_MEMORY,

@@ -3,7 +3,7 @@
  *
  * Discovery notes each of them with its value, as a read, in the order of finding. Results come
  * back in order of address. So when the first results come back, the reads are sorted by address,
- * each once.
+ * each once. All threads of the context sort (take_reads.c, sort_reads.c); the set is that of one.
  */
 #ifndef HAUL_PACK_SORTED_READS_H
 #define HAUL_PACK_SORTED_READS_H
