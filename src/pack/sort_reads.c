@@ -93,13 +93,13 @@ static size_t digit_of(uint64_t word, unsigned shift)
     return (size_t)(HAUL__READ_ADDRESS(word) >> shift) & (DIGITS - 1);
 }
 
-typedef struct step {
+typedef struct digit_step {
     const uint64_t *from;
     uint64_t *to;
     size_t count, parts;
     unsigned shift;
     size_t *places; /* for each part and digit: a number of reads, then the next one's place */
-} step;
+} digit_step;
 
 static void count_part(const uint64_t *words, size_t count, unsigned shift, size_t *numbers)
 {
@@ -119,7 +119,7 @@ static void move_part(const uint64_t *words, size_t count, unsigned shift, size_
 
 static void count_parts(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
-    const step *s = user;
+    const digit_step *s = user;
     (void)number;
     (void)scratch;
     for (; first < end; first++) {
@@ -131,7 +131,7 @@ static void count_parts(void *user, size_t number, size_t first, size_t end, voi
 
 static void move_parts(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
-    const step *s = user;
+    const digit_step *s = user;
     (void)number;
     (void)scratch;
     for (; first < end; first++) {
@@ -141,7 +141,7 @@ static void move_parts(void *user, size_t number, size_t first, size_t end, void
     }
 }
 
-static void sort_digit(const haul__read_crew *crew, step *s)
+static void sort_digit(const haul__read_crew *crew, digit_step *s)
 {
     size_t digit, part, sum = 0;
     haul__run_parts(crew, s->count, count_parts, s);
@@ -155,8 +155,8 @@ static void sort_digit(const haul__read_crew *crew, step *s)
 }
 
 /* By all digits that have bits of `differ`. Answers the array that has the reads then. */
-static uint64_t *sort_digits(const haul__read_crew *crew, step *s, uint64_t *words, uint64_t *spare,
-                             uint64_t differ)
+static uint64_t *sort_digits(const haul__read_crew *crew, digit_step *s, uint64_t *words,
+                             uint64_t *spare, uint64_t differ)
 {
     for (s->shift = 0; s->shift < 64 && differ >> s->shift; s->shift += DIGIT_BITS) {
         uint64_t *sorted = spare;
@@ -214,7 +214,7 @@ int haul__sort_reads(const haul_allocator *allocator, const haul__read_crew *cre
     *kept = count;
     if (all.lower < count) {
         uint64_t *spare = haul__allocate(allocator, bytes, sizeof *spare), *sorted;
-        step s;
+        digit_step s;
         s.count = count;
         s.parts = crew->parts;
         s.places = haul__allocate(allocator, numbers, HAUL__LINE);

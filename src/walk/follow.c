@@ -297,8 +297,8 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     return haul__push_entry(d, entry);
 }
 
-/* The row of an array of pointers may bar its elements' targets from a direction. Then a known array
- * is visited for this row, too, unless it has been: another row may have reached it before. */
+/* The row of an array of pointers may bar its targets from a direction. Then a known array is
+ * visited for this row, too, unless it has been: another row may have reached it before. */
 static haul_status visit_for_ways(haul__discovery *d, haul__entry *entry, size_t bytes,
                                   const void *as)
 {

@@ -391,9 +391,10 @@ TEST(shipment_table, null_pointers_ask_no_function_with_one_thread_and_with_seve
     for (threads = 1; threads <= 3; threads++) {
         const haul_context_options options = { .threads = threads };
         ship(&root, holder_type, 1, &options, 0);
-        CHECK_HAS(paper.text, line);
-        if (CAN_SHARE)
+        if (CAN_SHARE) { /* without the table that is the reason */
+            CHECK_HAS(paper.text, line);
             CHECK((strstr(paper.text, "one thread walked") != NULL) == (threads == 1));
+        }
         unship();
     }
     free_many();
