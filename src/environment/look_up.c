@@ -59,7 +59,7 @@ void *haul_environment_host_pointer(const haul_environment *environment, const v
 
 /* An answer about many pages takes many looks at the table. The looks agree if no range in these
  * pages has changed meanwhile. The table remembers only its last changes. A reader asks for them
- * after each piece of so many bytes, so that changes elsewhere cannot hold the reader up. */
+ * after each piece of PIECE bytes. So changes elsewhere do not make the reader begin again. */
 #define PIECE ((uintptr_t)16 * HAUL__PRESENT_SPAN)
 
 typedef struct asked {

@@ -16,7 +16,7 @@
 #include "base/sort.h"
 #include "map/found.h"
 
-#define DIGIT_BITS 9u /* More: the ends of so many runs no longer stay in a cache. */
+#define DIGIT_BITS 9u /* with more bits, the ends of all runs no longer fit into a cache */
 #define DIGITS ((size_t)1 << DIGIT_BITS)
 #define READ_WORK ((size_t)32) /* bytes of work that a read is in one loop */
 
@@ -95,7 +95,7 @@ static size_t digit_of(uint64_t word, unsigned shift)
 
 typedef struct digit_step {
     const uint64_t *from;
-    uint64_t *to;
+    uint64_t *to; /* NULL: they are counted */
     size_t count, parts;
     unsigned shift;
     size_t *places; /* for each part and digit: a number of reads, then the next one's place */
@@ -117,41 +117,36 @@ static void move_part(const uint64_t *words, size_t count, unsigned shift, size_
         to[places[digit_of(words[i], shift)]++] = words[i];
 }
 
-static void count_parts(void *user, size_t number, size_t first, size_t end, void *scratch)
+/* Counts the reads of parts; with a place to move them to, moves them. */
+static void work_on_parts(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     const digit_step *s = user;
     (void)number;
     (void)scratch;
     for (; first < end; first++) {
-        const size_t at = haul__read_part(s->count, s->parts, first);
-        count_part(s->from + at, haul__read_part(s->count, s->parts, first + 1) - at, s->shift,
-                   s->places + first * DIGITS);
+        const size_t at = haul__read_part(s->count, s->parts, first),
+                     count = haul__read_part(s->count, s->parts, first + 1) - at;
+        size_t *places = s->places + first * DIGITS;
+        if (s->to)
+            move_part(s->from + at, count, s->shift, places, s->to);
+        else
+            count_part(s->from + at, count, s->shift, places);
     }
 }
 
-static void move_parts(void *user, size_t number, size_t first, size_t end, void *scratch)
-{
-    const digit_step *s = user;
-    (void)number;
-    (void)scratch;
-    for (; first < end; first++) {
-        const size_t at = haul__read_part(s->count, s->parts, first);
-        move_part(s->from + at, haul__read_part(s->count, s->parts, first + 1) - at, s->shift,
-                  s->places + first * DIGITS, s->to);
-    }
-}
-
-static void sort_digit(const haul__read_crew *crew, digit_step *s)
+static void sort_digit(const haul__read_crew *crew, digit_step *s, uint64_t *to)
 {
     size_t digit, part, sum = 0;
-    haul__run_parts(crew, s->count, count_parts, s);
+    s->to = NULL;
+    haul__run_parts(crew, s->count, work_on_parts, s);
     for (digit = 0; digit < DIGITS; digit++)
         for (part = 0; part < s->parts; part++) {
             const size_t many = s->places[part * DIGITS + digit];
             s->places[part * DIGITS + digit] = sum;
             sum += many;
         }
-    haul__run_parts(crew, s->count, move_parts, s);
+    s->to = to;
+    haul__run_parts(crew, s->count, work_on_parts, s);
 }
 
 /* By all digits that have bits of `differ`. Answers the array that has the reads then. */
@@ -163,8 +158,7 @@ static uint64_t *sort_digits(const haul__read_crew *crew, digit_step *s, uint64_
         while (!(differ >> s->shift & 1))
             s->shift++;
         s->from = words;
-        s->to = spare;
-        sort_digit(crew, s);
+        sort_digit(crew, s, spare);
         spare = words;
         words = sorted;
     }

@@ -21,7 +21,7 @@ HAUL__INLINE size_t haul__read_part(size_t count, size_t parts, size_t number)
     return count / parts * number + (number < more ? number : more);
 }
 
-/* Runs a loop over the crew's parts, for a list of so many reads. */
+/* Runs a loop over the crew's parts of a list. `reads`: how many the list has. */
 void haul__run_parts(const haul__read_crew *crew, size_t reads, haul__pool_work *work, void *user);
 
 /* Sorts reads by address, those of one address by their other bits, and keeps each once. *words was

@@ -15,7 +15,7 @@ typedef struct haul__listed_reads {
     size_t far_at[HAUL__READ_PARTS + 1];
 } haul__listed_reads;
 
-/* Cuts the list, of so many words, and counts its reads. */
+/* Cuts the list into parts, and counts its reads. A far read has two words. */
 void haul__list_reads(const haul__read_crew *crew, const uint64_t *list, size_t words,
                       haul__listed_reads *listed);
 /* Adds them to the set in the order of finding, and far ones also to its far reads. It has room. */

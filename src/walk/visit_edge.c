@@ -31,8 +31,8 @@ static size_t is_general(const haul__plain_array *array, uintptr_t place)
     return array->why != 0;
 }
 
-/* Makes room for so many reads, however much memory earlier walks have left. Without it, an array
- * would not wait but be found at once. 0: out of memory. */
+/* Makes room for `reads` more reads. An array waits only if there is room, so without this call the
+ * memory that earlier walks have left would decide the order of finding. 0: out of memory. */
 static int has_read_room(haul__discovery *d, size_t reads)
 {
     haul__found *found = d->found;
