@@ -6,7 +6,9 @@
 #include "environment/strips.h"
 #include "pack/check_reads.h"
 
-#define GRAIN ((size_t)32 << 10) /* bytes of the buffer that a thread copies at a time, or more */
+/* Bytes of the buffer that a thread copies at a time, or more. A piece has chunks for all threads;
+ * a run of 8 bytes takes a line of the host's memory. */
+#define GRAIN ((size_t)8 << 10)
 
 typedef struct copier {
     const haul__strips *strips;
@@ -58,18 +60,21 @@ static void copy_chunk(void *user, size_t number, size_t first, size_t end, void
     }
 }
 
-void haul__batch_copy(const haul__batch *batch, unsigned char *packed)
+void haul__batch_copy(const haul__batch *batch, unsigned char *packed, size_t first, size_t end)
 {
     haul_environment *e = batch->e;
     copier c = { NULL, packed, batch->direction };
-    size_t i;
+    size_t i, at = 0;
     haul__phase_begin(e->device, batch->direction == HAUL_TO_DEVICE ? "pack" : "scatter");
-    for (i = 0; i < batch->all.count; i++) {
-        const size_t bytes = batch->all.at[i]->packed_bytes;
+    for (i = 0; i < batch->all.count && at < end; i++) {
+        const size_t bytes = batch->all.at[i]->packed_bytes, from = first > at ? first - at : 0,
+                     to = end - at < bytes ? end - at : bytes;
         c.strips = batch->all.at[i];
-        haul__pool_run(haul__context_pool(e->context, bytes), bytes, 0, bytes, GRAIN, copy_chunk,
-                       &c);
-        c.packed += bytes;
+        c.packed = packed + at;
+        if (from < to)
+            haul__pool_run(haul__context_pool(e->context, bytes), bytes, from, to, GRAIN,
+                           copy_chunk, &c);
+        at += bytes;
     }
     haul__phase_end(e->device);
 }
@@ -114,7 +119,7 @@ haul_status haul__batch_write(const haul__batch *batch, unsigned char *packed)
     size_t i;
     if (status != HAUL_OK)
         return status;
-    haul__batch_copy(batch, packed);
+    haul__batch_copy(batch, packed, 0, SIZE_MAX);
     e->info.transfers_from++;
     for (i = 0; i < batch->all.count; i++)
         e->info.bytes_from += batch->all.at[i]->bytes;

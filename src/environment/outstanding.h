@@ -8,8 +8,9 @@
 
 /* All of these stand inside a call that has entered the device, and has the environment's lock. */
 
-/* batches.c: copies all runs of a batch to the buffer, or from it, by its direction. */
-void haul__batch_copy(const haul__batch *batch, unsigned char *packed);
+/* batches.c: copies the runs of a batch that begin in [first, end) of the buffer to it, or from it,
+ * by its direction. */
+void haul__batch_copy(const haul__batch *batch, unsigned char *packed, size_t first, size_t end);
 /* Writes what has arrived, unless a count or terminator has changed, and counts the transfer. */
 haul_status haul__batch_write(const haul__batch *batch, unsigned char *packed);
 

@@ -4,8 +4,9 @@
  *
  * The host gathers or scatters on its side (batches.c), the device on its own. Only data is listed,
  * so no pointer, skipped byte or neighbour of a part is read or written: nothing needs to be
- * fetched first. From the device everything arrives, and is checked, before the host's objects are
- * written: at the end of the call, or of an asynchronous one by a later call (outstanding.c).
+ * fetched first. To the device a large buffer goes in pieces: while the device reads one, the host
+ * gathers the next. From the device everything arrives, and is checked, before the host's objects
+ * are written: at the end of the call, or of an asynchronous one by a later call (outstanding.c).
  */
 #include "environment/updates.h"
 #include "device/deferred.h"
@@ -53,16 +54,38 @@ static haul_strip *write_list(const haul__batch *batch, unsigned char *packed, c
 }
 
 /* One run crosses by a copy; more by strips. */
-static haul_status order(const haul__batch *batch, unsigned char *packed, const sums *s)
+static int is_one_run(const haul_strip *list, const sums *s)
+{
+    return s->strips == 1 && list->count == 1;
+}
+
+static haul_status send(const haul__batch *batch, unsigned char *packed, const sums *s)
 {
     haul_device *device = batch->e->device;
     const haul_strip *list = write_list(batch, packed, s);
-    const int is_one = s->strips == 1 && list->count == 1;
-    if (batch->direction == HAUL_TO_DEVICE)
-        return is_one ? haul__copy_to(device, list->first, packed, s->bytes)
-                      : haul__scatter_strips(device, list, s->strips, packed, s->packed_bytes);
-    return is_one ? haul__copy_from(device, packed, list->first, s->bytes)
-                  : haul__gather_strips(device, packed, s->packed_bytes, list, s->strips);
+    const size_t piece = haul__piece_bytes(device, s->packed_bytes);
+    haul_status status = HAUL_OK;
+    size_t first, next, end;
+    for (first = 0; first < s->strips && status == HAUL_OK; first = next) {
+        next = first + 1;
+        while (next < s->strips && list[next].packed - list[first].packed < piece)
+            next++;
+        end = next < s->strips ? list[next].packed : s->packed_bytes;
+        haul__batch_copy(batch, packed, list[first].packed, end);
+        status = is_one_run(list, s)
+                     ? haul__copy_to(device, list->first, packed, s->bytes)
+                     : haul__scatter_strips(device, list + first, next - first, packed, end);
+    }
+    return status;
+}
+
+static haul_status fetch(const haul__batch *batch, unsigned char *packed, const sums *s)
+{
+    haul_device *device = batch->e->device;
+    const haul_strip *list = write_list(batch, packed, s);
+    return is_one_run(list, s)
+               ? haul__copy_from(device, packed, list->first, s->bytes)
+               : haul__gather_strips(device, packed, s->packed_bytes, list, s->strips);
 }
 
 /* Orders the transfer. Asynchronous: *work is behind it. */
@@ -71,10 +94,7 @@ static haul_status cross(const haul__batch *batch, const haul_async *async, unsi
 {
     haul_environment *e = batch->e;
     const int is_back = batch->direction == HAUL_TO_HOST;
-    haul_status status;
-    if (!is_back)
-        haul__batch_copy(batch, packed);
-    status = order(batch, packed, s);
+    haul_status status = is_back ? fetch(batch, packed, s) : send(batch, packed, s);
     if (status == HAUL_OK)
         status = haul__conclude(e->device, async, work, "copy of ", s->bytes,
                                 is_back ? " bytes from the device" : " bytes to the device");

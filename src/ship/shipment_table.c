@@ -26,7 +26,7 @@ static const char *text_of(haul__why why)
         [HAUL__WHY_NO_TABLE] = "there is no range of addresses for the table of blocks",
         [HAUL__WHY_ALLOCATOR] = "only the caller's thread may call the allocator (any_thread)",
         [HAUL__WHY_MANY_TYPES] = "too many rows",
-        [HAUL__WHY_SMALL] = "fewer than 32,000 objects",
+        [HAUL__WHY_SMALL] = "fewer than 16,000 objects",
         [HAUL__WHY_FEW_WAIT] = "few objects waited at a time",
         [HAUL__WHY_OVERLAP] = "a range may overlap another one",
         [HAUL__WHY_BEGIN] = "a range does not begin with a word",

@@ -10,9 +10,9 @@
 #include "walk/aims.h"
 #include "walk/met_types.h"
 
-/* Objects that one thread finds before: a graph of some 45,000 is found as fast either way. A block
+/* Objects that one thread finds before: a graph of some 25,000 is found as fast either way. A block
  * of the map takes as long to make as that many objects to find. */
-#define HAUL__WORTH_SHARING ((size_t)32000)
+#define HAUL__WORTH_SHARING ((size_t)16000)
 #define HAUL__BLOCK_IN_OBJECTS ((size_t)32)
 
 /* A district is a part of the address space: every 64th range of 256 KiB. */

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/pool.h"
+#include "context/context.h"
 #include "bench/environments.h"
 
 enum {
@@ -13,6 +15,7 @@ enum {
     MEMBER_TURNS = 5,
     OBJECT_TURNS = 1000,
     RIVAL_NODES = 2000,
+    BARE_GRAIN = 4096, /* nodes that a thread takes at a time */
 };
 
 /* ---- One member of all objects. */
@@ -40,6 +43,55 @@ static void set_members(environments *all, double first, double step)
     size_t i;
     for (i = 0; i < all->count; i++)
         all->nodes[i].values[0] = first + step * (double)i;
+}
+
+/* The same by hand on the host alone: a bare loop by as many threads, which moves the members to a
+ * buffer, or from it. */
+typedef struct bare {
+    environment_node *nodes;
+    double *buffer;
+    int is_back;
+} bare;
+
+static void move_bare(void *user, size_t number, size_t first, size_t end, void *scratch)
+{
+    const bare *b = user;
+    size_t i;
+    (void)number;
+    (void)scratch;
+    for (i = first; i < end && !b->is_back; i++)
+        b->buffer[i] = b->nodes[i].values[0];
+    for (i = first; i < end && b->is_back; i++)
+        b->nodes[i].values[0] = b->buffer[i];
+}
+
+/* Milliseconds of the last of some loops. */
+static double time_bare(const environments *all, haul__pool *pool, double *buffer, int is_back)
+{
+    bare b;
+    double started = 0;
+    int turn;
+    b.nodes = all->nodes;
+    b.buffer = buffer;
+    b.is_back = is_back;
+    for (turn = 0; turn < MEMBER_TURNS; turn++) {
+        started = bench_milliseconds();
+        haul__pool_run(pool, SIZE_MAX, 0, all->count, BARE_GRAIN, move_bare, &b);
+        started = bench_milliseconds() - started;
+    }
+    return started;
+}
+
+static void report_bare(environments *all, const char *name, double raw_to, double raw_from)
+{
+    const unsigned threads = all->threads;
+    double *buffer = bench_map(all->count * sizeof *buffer);
+    haul__pool *pool =
+        threads > 1 ? haul__pool_new(&all->context->allocator, threads - 1, all->spin) : NULL;
+    report_value(name, "bare_to_ms", time_bare(all, pool, buffer, 0) + raw_to);
+    report_value(name, "bare_from_ms", time_bare(all, pool, buffer, 1) + raw_from);
+    haul__pool_free(pool);
+    bench_unmap(buffer, all->count * sizeof *buffer);
 }
 
 static void report_rival_member(environments *all, const char *name)
@@ -85,6 +137,7 @@ void measure_member(environments *all, const char *name)
     report_value(name, "from_times_raw", from / raw_from);
     report_value(name, "raw_to_ms", raw_to);
     report_value(name, "raw_from_ms", raw_from);
+    report_bare(all, name, raw_to, raw_from);
     environments_leave(all, all->nodes);
 }
 

@@ -332,6 +332,8 @@ static void open_one(environments *all, const environment_setting *setting, unsi
     options.threads = threads;
     options.spin_seconds = spin_seconds;
     all->setting = setting;
+    all->threads = threads;
+    all->spin = spin_seconds;
     if (haul_context_create(&options, &all->context) != HAUL_OK)
         bench_die("environment", NULL);
     environments_must(all, setting->open(all->context, &all->device));

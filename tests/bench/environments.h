@@ -47,6 +47,8 @@ typedef struct environments {
     haul_context *context;
     haul_device *device;
     haul_environment *e;
+    unsigned threads; /* of the context */
+    double spin;      /* seconds that they wait awake */
     environment_node *nodes;
     environment_node **asked; /* in an order of chance */
     size_t count;

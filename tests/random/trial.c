@@ -55,8 +55,8 @@ static void print_types(const model *m)
     fflush(stdout);
 }
 
-/* Elements of a large array: threads share the discovery from 32,000 on. */
-enum { LARGE_ROW = 32000 };
+/* Elements of a large array: threads share the discovery from 16,000 on. */
+enum { LARGE_ROW = 16000 };
 
 /* Most graphs are small: what goes wrong with rules goes wrong in a few objects. */
 static size_t draw_bytes(choices *c, unsigned options)

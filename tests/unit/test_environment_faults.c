@@ -255,6 +255,9 @@ TEST(environment_faults, an_update_of_parts_survives_every_fault)
     operation.name = "update of parts to the device";
     direction = HAUL_TO_DEVICE;
     CHECK(fault_everywhere(&operation) > 10);
+    operation.name = "update of parts to the device in pieces";
+    operation.settings.chunk_bytes = 1;
+    CHECK(fault_everywhere(&operation) > 15);
 }
 
 static void prepare_synced(void *user, fault_plan *plan)

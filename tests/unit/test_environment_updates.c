@@ -381,6 +381,47 @@ TEST(environment_updates, a_device_without_strips_moves_the_same_bytes)
     finish();
 }
 
+static unsigned scatters;
+
+static void tell_small_pieces(void *state, haul_device_capabilities *capabilities, size_t bytes)
+{
+    haul_host_device()->capabilities(state, capabilities, bytes);
+    capabilities->chunk_bytes = 1;
+}
+
+static haul_status count_scatters(void *state, const haul_strip *strips, size_t count,
+                                  const void *packed, size_t bytes)
+{
+    scatters++;
+    CHECK_EQ(count, 1);
+    return haul_host_device()->scatter_strips(state, strips, count, packed, bytes);
+}
+
+TEST(environment_updates, pieces_of_one_strip_each_move_the_same_bytes_in_one_transfer)
+{
+    static const haul_update_part members[] = { { .host = &P[0].value, .bytes = 8 },
+                                                { .host = &P[3].value, .bytes = 4 },
+                                                { .host = &P[7].value, .bytes = 2 } };
+    haul_device_table table = *haul_host_device();
+    haul_device *opened;
+    test_device options = { .settings = &ordinary_launches };
+    haul_environment_info before;
+    table.capabilities = tell_small_pieces;
+    table.scatter_strips = count_scatters;
+    CHECK_STATUS(test_open(&table, &options, &opened), HAUL_OK);
+    start_with(opened);
+    enter_two_groups();
+    before = info();
+    scatters = 0;
+    UPDATE(members, HAUL_TO_DEVICE);
+    CHECK_EQ(scatters, 3);
+    CHECK_EQ(info().transfers_to, before.transfers_to + 1);
+    leave(&P[7]);
+    leave(&P[0]);
+    try_many();
+    finish();
+}
+
 /* ---- Staging. */
 
 enum { LARGE = 9 << 20 };

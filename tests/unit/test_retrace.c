@@ -18,9 +18,12 @@
 
 /* NODES: so many that turns are noted, and fit into a hundredth of the nodes. FAULT_NODES: no fewer
  * have turns; there, each allocation of a plan is to fail. An emulator's few addresses have a hash
- * in place of the table; then there are no turns. */
+ * in place of the table, and in a build that stresses threads these walk any list together: then
+ * there are no turns. */
 #ifdef HAUL_EMULATED
 enum { HAS_TURNS = 0, NODES = 20000, FAULT_NODES = 8000 };
+#elif defined(HAUL_STRESS_THREADS)
+enum { HAS_TURNS = 0, NODES = 100000, FAULT_NODES = 40000 };
 #else
 enum { HAS_TURNS = 1, NODES = 100000, FAULT_NODES = 40000 };
 #endif

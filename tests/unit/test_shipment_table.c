@@ -460,12 +460,12 @@ TEST(shipment_table, a_small_graph_and_a_list_are_told_as_such)
     make_many(linked, 1);
     ship(all_items[0], item_type, 1, &options, 0);
     if (CAN_SHARE)
-        CHECK_HAS(paper.text, "one thread walked: fewer than 32,000 objects\n");
+        CHECK_HAS(paper.text, "one thread walked: fewer than 16,000 objects\n");
     unship();
     for (i = 0; i < MANY; i++)
         many[i].next = i + 1 < MANY ? &many[i + 1] : NULL;
     ship(all_items[0], item_type, 1, &options, 0);
-    if (MANY > 32000)
+    if (MANY > 16000)
         CHECK_HAS(paper.text, "one thread walked: few objects waited at a time\n");
     unship();
     free_many();
