@@ -22,5 +22,6 @@ void haul__order_log_close(haul_context *context, haul__order_log *log)
                      log->reached.capacity * RANGE_WORDS);
     haul__index_close(&context->allocator, &log->known);
     HAUL__LIST_RELEASE(&context->allocator, &log->references);
+    HAUL__LIST_RELEASE(&context->allocator, &log->types);
     memset(log, 0, sizeof *log);
 }

@@ -11,6 +11,10 @@
 #include "base/list.h"
 #include "context/context.h"
 
+struct haul_type;
+struct haul__slot;
+struct haul__walk;
+
 /* A range that a pointer leads to: an object, an array, a string. */
 typedef struct haul__reached {
     uintptr_t first, end;
@@ -19,8 +23,17 @@ typedef struct haul__reached {
     uint32_t turn;
     /* log2 of an alignment of `first`: `asked` was checked, `kept` is declared by types within the
      * elements, `hoped` follows from the elements' size */
-    uint8_t asked, kept, hoped;
+    unsigned asked : 8, hoped : 8, kept : 4;
+    unsigned type : 12; /* 1 + the number of the elements' type in log->types; 0: plain, pointers */
 } haul__reached;
+
+#define HAUL__UNNUMBERED ((1u << 12) - 1) /* types from here on share this */
+
+/* An object whose pointers are followed one by one. */
+typedef struct haul__visited {
+    uintptr_t first, end;
+    const struct haul__walk *rows; /* NULL: it is a pointer of an array */
+} haul__visited;
 
 /* How a pointer leads to its range, if not simply to its beginning. */
 typedef enum haul__reference_kind {
@@ -34,15 +47,17 @@ typedef struct haul__reference {
     uintptr_t word;  /* the address of the pointer */
     uintptr_t value; /* the address that is translated: see haul__target */
     uintptr_t target;
-    uintptr_t object, object_end; /* the object that the pointer stands in */
-    uintptr_t untagged;           /* an address that stays a multiple of `tags`, or 0 */
-    size_t tags;                  /* a power of two */
+    haul__visited object;          /* that the pointer stands in */
+    const struct haul__slot *slot; /* of a borrowed pointer; else NULL */
+    uintptr_t untagged;            /* an address that stays a multiple of `tags`, or 0 */
+    size_t tags;                   /* a power of two */
 } haul__reference;
 
 typedef struct haul__order_log {
     HAUL__LIST(haul__reached) reached;
     haul__index known; /* of ranges without new bytes */
     HAUL__LIST(haul__reference) references;
+    HAUL__LIST(const struct haul_type *) types; /* by number; some have several */
     /* Of ranges that get places at once, one behind the other: `turn` is the place in granules. */
     int gives_places;
     unsigned shift;           /* log2 of the largest alignment */
@@ -59,17 +74,19 @@ HAUL__INLINE uint64_t haul__round_up(uint64_t at, size_t alignment)
 
 HAUL__INLINE void haul__add_demands(haul__reached *to, const haul__reached *from)
 {
-    to->asked = to->asked > from->asked ? to->asked : from->asked;
-    to->kept = to->kept > from->kept ? to->kept : from->kept;
-    to->hoped = to->hoped > from->hoped ? to->hoped : from->hoped;
+    if (to->asked < from->asked)
+        to->asked = from->asked;
+    if (to->kept < from->kept)
+        to->kept = from->kept;
+    if (to->hoped < from->hoped)
+        to->hoped = from->hoped;
 }
 
-/* log2 of the alignment of a range, if it is a cluster (clusters.c). */
+/* log2 of the alignment of a range, if it is a cluster (clusters.c): a granule's or more, and
+ * `hoped` is no more. */
 HAUL__INLINE unsigned haul__shift_of(const haul__reached *range)
 {
-    const unsigned kept = range->kept > HAUL__GRANULE_SHIFT ? range->kept : 0;
-    unsigned shift = range->asked > kept ? range->asked : kept;
-    shift = shift > range->hoped ? shift : range->hoped;
+    const unsigned shift = range->asked > range->kept ? range->asked : range->kept;
     return shift > HAUL__GRANULE_SHIFT ? shift : HAUL__GRANULE_SHIFT;
 }
 

@@ -9,7 +9,8 @@
  * A compacted place is enough to translate a pointer to the beginning or the inside of a cluster.
  * But the end of one range may be the beginning of another, in the source or in the compacted
  * arena, so a pointer to an end needs more than its address. Such words are resolved when the plan
- * is made, and listed with their places: ends of pairs, aliases, pointers to no elements.
+ * is made, and listed with their places: ends of pairs, aliases, pointers to no elements (joints.c
+ * reads those that mean the one or the other).
  *
  * Whether a word lies on the arena's grid follows from its cluster's place, not from its address in
  * the source: an explicit relocation of the source may be a plain slot here. So the ordered plan
@@ -21,6 +22,7 @@
 #include "pack/ordered.h"
 
 #include "context/pulse.h"
+#include "pack/joints.h"
 #include "pack/pieces.h"
 #include "pack/plan_space.h"
 #include "pack/plan_struct.h"
@@ -118,53 +120,11 @@ static int is_less(const void *a, const void *b)
 
 /* ---- Resolved words. */
 
-static int is_slot(const haul_plan *plan, uintptr_t word)
-{
-    const haul__map *map = &plan->found.map;
-    const haul__block *block = haul__map_find(map, word);
-    if (!block || (word & (HAUL__WORD - 1)) != 0)
-        return 0;
-    return (int)(haul__placed_slots(map, block, haul__cell_number(word)) >>
-                 haul__word_in_cell(word)) &
-           1;
-}
-
-/* Does a pointer of the object, other than `word`, lead into the cluster? */
-static int leads_into(const haul_plan *plan, const haul__reference *reference,
-                      const haul__cluster *cluster)
-{
-    uintptr_t at = (reference->object + HAUL__WORD - 1) & ~(uintptr_t)(HAUL__WORD - 1);
-    for (; at < reference->object_end && reference->object_end - at >= HAUL__WORD; at += HAUL__WORD)
-        if (at != reference->word && is_slot(plan, at) &&
-            haul__load_word((const void *)at) - cluster->first < cluster->bytes)
-            return 1;
-    return 0;
-}
-
-/* Does the pointer mean the end of a cluster? Where one cluster ends and the next begins, a word
- * that was not followed could mean either. It is taken for the end if its object has another
- * pointer into the first cluster, as pairs of begin and end have; else for the beginning. */
-static int is_end(const haul_plan *plan, const haul__clusters *clusters,
-                  const haul__reference *reference)
-{
-    const size_t before = haul__cluster_behind(clusters, reference->target - 1);
-    const haul__cluster *cluster;
-    if (before == clusters->count || reference->target <= clusters->at[before].first)
-        return 0;
-    cluster = &clusters->at[before];
-    if (reference->target - cluster->first < cluster->bytes)
-        return 0;
-    if (reference->kind == HAUL__REFERENCE_END || before + 1 == clusters->count)
-        return 1;
-    return clusters->at[before + 1].first != reference->target ||
-           leads_into(plan, reference, cluster);
-}
-
 /* A slot that leads to no elements is translated with its tags. */
 static haul__reference with_tags(const haul_plan *plan, const haul__reference *reference)
 {
     haul__reference m = *reference;
-    if (m.kind == HAUL__REFERENCE_PLACE && m.value == m.target && is_slot(plan, m.word))
+    if (m.kind == HAUL__REFERENCE_PLACE && m.value == m.target && haul__is_slot(plan, m.word))
         m.value = m.target = haul__load_word((const void *)m.word);
     return m;
 }
@@ -194,8 +154,8 @@ static haul_status resolve_all(const haul_plan *plan, const haul__order_log *log
         return HAUL_ERROR_MEMORY;
     for (i = 0; i < log->references.count && status == HAUL_OK; i++) {
         const haul__reference reference = with_tags(plan, &log->references.at[i]);
-        const int ends =
-            reference.kind != HAUL__REFERENCE_TAGGED && is_end(plan, &o->clusters, &reference);
+        const int ends = reference.kind != HAUL__REFERENCE_TAGGED &&
+                         haul__means_end(plan, log, &o->clusters, &reference);
         haul__resolved *resolved = &o->resolved[left];
         uint64_t place;
         resolved->word = reference.word;
@@ -207,7 +167,7 @@ static haul_status resolve_all(const haul_plan *plan, const haul__order_log *log
         else if (!haul__offset_of(plan, reference.target, &place))
             place = 0;
         resolved->place = place ? place + (reference.value - reference.target) : 0;
-        resolved->is_slot = is_slot(plan, reference.word);
+        resolved->is_slot = haul__is_slot(plan, reference.word);
         resolved->is_followed = reference.kind != HAUL__REFERENCE_PLACE;
         resolved->is_begin = !ends;
         left += resolved->place != 0;

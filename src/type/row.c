@@ -123,6 +123,18 @@ static int begins_before(const void *list, size_t i, uint64_t limit)
     return ((const haul__row *)list)[i].offset < limit;
 }
 
+int haul__embeds(const haul_type *type, size_t offset, const haul_type *wanted)
+{
+    while (type != wanted || offset != 0) {
+        const haul__row *row = haul__find_row(type, offset);
+        if (!row || row->kind != HAUL_FIELD_EMBED)
+            return 0;
+        offset = (offset - row->offset) % row->type->bytes;
+        type = row->type;
+    }
+    return 1;
+}
+
 const haul__row *haul__last_row_before(const haul_type *type, size_t limit)
 {
     const size_t i = haul__search(type->rows, 0, type->row_count, limit, begins_before);

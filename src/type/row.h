@@ -33,6 +33,8 @@ HAUL__INLINE int haul__row_is_distance(const haul__row *row)
 
 /* For types whose rows are in order. The row that holds the byte at `offset`; NULL: none does. */
 const haul__row *haul__find_row(const haul_type *type, size_t offset);
+/* Does an element of the type `wanted` begin at the offset, in the embedded structs? */
+int haul__embeds(const haul_type *type, size_t offset, const haul_type *wanted);
 /* The last row that begins before `limit`; NULL: none does. */
 const haul__row *haul__last_row_before(const haul_type *type, size_t limit);
 /* The row whose array ends at this limit; it holds while the limit does. NULL: none. */

@@ -423,19 +423,6 @@ static void list_spans(claims *c)
     }
 }
 
-/* Does an element of this type begin at the offset of another one, in its embedded structs? */
-static int embeds(const haul_type *type, size_t offset, const haul_type *wanted)
-{
-    while (type != wanted || offset != 0) {
-        const haul__row *row = haul__find_row(type, offset);
-        if (!row || row->kind != HAUL_FIELD_EMBED)
-            return 0;
-        offset = (offset - row->offset) % row->type->bytes;
-        type = row->type;
-    }
-    return 1;
-}
-
 /* Is the byte plain data, no part of a pointer? */
 static int is_plain(const haul__walk *walk, const void *element, size_t offset)
 {
@@ -454,7 +441,7 @@ static int fits(const claims *c, const haul__entry *entry, uintptr_t address,
     const void *element = (const void *)(address - offset);
     if (entry->what != HAUL__OBJECTS)
         return entry->what == HAUL__PLAIN && !slot->target;
-    return slot->target ? embeds(met->type, offset, slot->target)
+    return slot->target ? haul__embeds(met->type, offset, slot->target)
                         : is_plain(met->walk, element, offset) &&
                               is_plain(met->walk, element, offset + slot->unit - 1);
 }

@@ -99,11 +99,10 @@ typedef struct haul__discovery {
     /* In a changed graph: what the plan has found, whose map is `within`. Its answers stand for
      * those of callbacks. NULL: the graph is as it is. */
     const haul__found *changed;
-    haul__passing *passing;     /* in a changed graph, and in an arena that a device has written */
-    haul__order_log *order_log; /* NULL: there is none */
-    int in_order;               /* with a log, but not recording */
-    uintptr_t visited,
-        visited_end;             /* in order: the object whose pointers are followed one by one */
+    haul__passing *passing;      /* in a changed graph, and in an arena that a device has written */
+    haul__order_log *order_log;  /* NULL: there is none */
+    int in_order;                /* with a log, but not recording */
+    haul__visited visited;       /* in order */
     size_t at_entry, at_element; /* the visited element, for the path */
 
     /* share.c */
@@ -197,6 +196,15 @@ typedef struct haul__discovery {
 HAUL__INLINE int haul__is_general(const haul__discovery *d)
 {
     return d->recording || d->listing;
+}
+
+/* The pointers of an object, or the one at `first` (then `rows` is NULL), are followed now. */
+HAUL__INLINE void haul__visit_one(haul__discovery *d, uintptr_t first, size_t bytes,
+                                  const struct haul__walk *rows)
+{
+    d->visited.first = first;
+    d->visited.end = first + bytes;
+    d->visited.rows = rows;
 }
 
 #endif

@@ -8,12 +8,12 @@
 #include "walk/log_order.h"
 #include "walk/met_types.h"
 
-/* Is it logged, with no less demands? */
+/* Is it logged as of this type, with no less demands? */
 static int is_range(const void *reached, size_t number, const void *range)
 {
     const haul__reached *one = (const haul__reached *)reached + number, *other = range;
-    return one->first == other->first && one->end == other->end && one->asked >= other->asked &&
-           one->kept >= other->kept && one->hoped >= other->hoped;
+    return one->first == other->first && one->end == other->end && one->type == other->type &&
+           one->asked >= other->asked && one->kept >= other->kept && one->hoped >= other->hoped;
 }
 
 /* A range that was logged just now is logged again: its entry gets the demands of both. 0: it was
@@ -24,7 +24,7 @@ static int join_last(haul__order_log *log, const haul__reached *range)
     if (!log->gives_places || log->reached.count == 0)
         return 0;
     last = &log->reached.at[log->reached.count - 1];
-    if (last->first != range->first || last->end != range->end)
+    if (last->first != range->first || last->end != range->end || last->type != range->type)
         return 0;
     haul__add_demands(last, range);
     log->bytes -= last->end - last->first;
@@ -34,25 +34,32 @@ static int join_last(haul__order_log *log, const haul__reached *range)
 }
 
 /* log2 of the largest power of two up to `most` that divides `bytes`. */
-static uint8_t lowest_bit(size_t bytes, size_t most)
+static unsigned lowest_bit(size_t bytes, size_t most)
 {
-    uint8_t log = 0;
+    unsigned log = 0;
     while (((size_t)1 << log) < most && !(bytes >> log & 1))
         log++;
     return log;
 }
 
+/* `unit`: bytes of an element. */
+static void set_demands(haul__reached *range, size_t asked, size_t kept, size_t unit)
+{
+    range->asked = lowest_bit(asked, HAUL_ALIGNMENT_MAX) & 15u;
+    range->kept = lowest_bit(kept, HAUL_ALIGNMENT_MAX) & 15u;
+    range->hoped = lowest_bit(unit, HAUL__GRANULE) & 15u;
+}
+
 haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintptr_t end,
                             size_t alignment, int is_new)
 {
+    const haul__met_type *met =
+        entry->what == HAUL__OBJECTS ? &d->met_types[entry->met_type] : NULL;
     haul__reached range;
     range.first = entry->address;
     range.end = end;
-    range.asked = lowest_bit(alignment, HAUL_ALIGNMENT_MAX);
-    range.kept = range.asked;
-    if (entry->what == HAUL__OBJECTS)
-        range.kept = lowest_bit(d->met_types[entry->met_type].walk->placement, HAUL_ALIGNMENT_MAX);
-    range.hoped = lowest_bit(entry->stride, HAUL__GRANULE);
+    range.type = met ? met->demands.type : 0;
+    set_demands(&range, alignment, met ? met->walk->placement : alignment, entry->stride);
     return is_new ? haul__log_new(d, &range) : haul__log_known(d, &range);
 }
 
@@ -75,15 +82,13 @@ haul_status haul__log_known(haul__discovery *d, const haul__reached *range)
 
 void haul__array_demands(const haul__walk *walk, size_t unit, haul__reached *range)
 {
-    range->asked = range->kept = walk ? lowest_bit(walk->alignment, HAUL_ALIGNMENT_MAX) : 0;
-    range->hoped = lowest_bit(unit, HAUL__GRANULE);
+    const size_t alignment = walk ? walk->alignment : 1;
+    set_demands(range, alignment, alignment, unit);
 }
 
 void haul__demands_of(const haul__walk *walk, haul__reached *range)
 {
-    range->asked = lowest_bit(walk->alignment, HAUL_ALIGNMENT_MAX);
-    range->kept = lowest_bit(walk->placement, HAUL_ALIGNMENT_MAX);
-    range->hoped = lowest_bit(walk->extent, HAUL__GRANULE);
+    set_demands(range, walk->alignment, walk->placement, walk->extent);
 }
 
 haul_status haul__log_reference(haul__discovery *d, haul__reference *reference)
@@ -92,11 +97,12 @@ haul_status haul__log_reference(haul__discovery *d, haul__reference *reference)
     haul__reference *added;
     if (!d->recording) {
         reference->object = d->visited;
-        reference->object_end = d->visited_end;
     } else if (d->at_entry != SIZE_MAX) {
         const haul__entry *entry = &d->entries.at[d->at_entry];
-        reference->object = entry->address + d->at_element * entry->stride;
-        reference->object_end = reference->object + entry->stride;
+        reference->object.first = entry->address + d->at_element * entry->stride;
+        reference->object.end = reference->object.first + entry->stride;
+        reference->object.rows =
+            entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].walk : NULL;
     }
     added = HAUL__LIST_ADD(d->allocator, &order_log->references);
     if (!added)

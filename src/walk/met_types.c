@@ -101,6 +101,21 @@ static void prepare_log(haul__discovery *d, haul__met_type *met)
     }
 }
 
+/* Numbers the type for the log. Of several numbers, ranges have the first. 0: out of memory. */
+static int number_type(haul__discovery *d, haul__met_type *met)
+{
+    const size_t known = haul__index_find(&d->met_type_index, haul__hash((uintptr_t)met->type),
+                                          d->met_types, met->type, has_type);
+    const size_t number = known == SIZE_MAX ? d->met_type_count : known;
+    const haul_type **added = HAUL__LIST_ADD(d->allocator, &d->order_log->types);
+    if (!added)
+        return 0;
+    *added = met->type;
+    met->demands.type =
+        number + 1 < HAUL__UNNUMBERED ? (number + 1) & HAUL__UNNUMBERED : HAUL__UNNUMBERED;
+    return 1;
+}
+
 /* Adds a type, which its hash will not find. */
 static haul_status add_type(haul__discovery *d, const haul_type *type, uint32_t hint)
 {
@@ -134,6 +149,8 @@ static haul_status add_type(haul__discovery *d, const haul_type *type, uint32_t 
     }
     if (d->in_order)
         prepare_log(d, &fresh);
+    if (d->order_log && !number_type(d, &fresh))
+        return HAUL_ERROR_MEMORY;
     d->met_types[d->met_type_count++] = fresh;
     return HAUL_OK;
 }
@@ -285,6 +302,7 @@ haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot
     const haul_context_options *limits = &d->context->options;
     const haul__walk *walk = slot->target ? haul__type_walk(slot->target) : NULL;
     const haul_count *shape;
+    uint32_t number;
     int has_pointers = 0;
     haul_status status = HAUL_OK;
     memset(array, 0, sizeof *array);
@@ -311,6 +329,12 @@ haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot
     array->is_called = shape->kind == HAUL_COUNT_KIND_FUNCTION && !has_pointers;
     array->hint = haul__hint_for(d, slot, level + 1u == slot->levels ? slot->target : NULL);
     haul__array_demands(walk, slot->unit, &array->demands);
+    if (walk && d->order_log) {
+        status = haul__met_type_of(d, slot->target, &number);
+        if (status != HAUL_OK)
+            return status;
+        array->demands.type = d->met_types[number].demands.type;
+    }
     if (!array->is_string && !array->is_called && !is_countable(shape, level, array))
         array->why = (uint8_t)haul__why_uncounted(shape);
     prepare_short(array);

@@ -56,6 +56,7 @@ static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
     if (!w->is_alias && walk && !haul__is_sized(walk) && w->address == w->start &&
         w->value - w->start < walk->extent && walk->alignment >= tags)
         return HAUL_OK;
+    reference.slot = w->is_alias ? w->slot : NULL;
     reference.kind = w->is_alias ? HAUL__REFERENCE_PLACE : HAUL__REFERENCE_TAGGED;
     reference.target = w->start;
     reference.value = w->what == HAUL__IS_POINTER ? w->value : w->start;

@@ -37,7 +37,6 @@ static haul__pointer pointer_of(haul__discovery *d, const haul__waiting *one)
     d->at_entry = one->entry;
     d->at_element = one->element;
     d->visited = one->visited;
-    d->visited_end = one->visited_end;
     p.slot = one->word.slot;
     p.level = 0;
     p.place = one->word.at;

@@ -63,8 +63,7 @@ static haul_status visit_plain_arrays(haul__discovery *d, const haul__entry *ent
         met = haul__follow_plain_array(d, array, p.value, p.self);
         if (!met || d->pending_count == HAUL__PENDING)
             status = haul__mark_pending(d);
-        d->visited = p.place;
-        d->visited_end = p.place + HAUL__WORD;
+        haul__visit_one(d, p.place, HAUL__WORD, NULL);
         if (!met && status == HAUL_OK)
             status = haul__follow(d, &p);
         if (status == HAUL_OK)
@@ -80,8 +79,7 @@ static haul_status visit_called_arrays(haul__discovery *d, const haul__entry *en
     haul__pointer p = first_pointer(entry);
     haul_status status = HAUL_OK;
     for (; p.index < entry->count && status == HAUL_OK; p.index++, p.place += HAUL__WORD) {
-        d->visited = p.place;
-        d->visited_end = p.place + HAUL__WORD;
+        haul__visit_one(d, p.place, HAUL__WORD, NULL);
         status = haul__follow_called_array(d, array, &p);
         if (status == HAUL_OK)
             status = haul__news_of_element(d, p.index);
@@ -193,8 +191,7 @@ static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
             prefetch_target(d,
                             haul__load_word((const void *)(p.place + TARGETS_AHEAD * HAUL__WORD)));
         d->at_element = p.index;
-        d->visited = p.place;
-        d->visited_end = p.place + HAUL__WORD;
+        haul__visit_one(d, p.place, HAUL__WORD, NULL);
         if (d->recording && d->sought.pointer == p.place)
             return haul__refuse(d, HAUL_ERROR_STALE, NULL, "this pointer has changed");
         if (d->recording)
@@ -247,8 +244,7 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
         for (slot = 0; slot < fetched && i + ELEMENTS_AHEAD < entry->count; slot++)
             prefetch_target(d, haul__load_word((const void *)(ahead + walk->slots[slot].offset)));
         d->at_element = i;
-        d->visited = entry->address + i * entry->stride;
-        d->visited_end = d->visited + entry->stride;
+        haul__visit_one(d, entry->address + i * entry->stride, entry->stride, walk);
         o = haul__object_of(entry, walk, i, HAUL__NOTED);
         if (walk->is_wide) {
             status = haul__inherit(d, entry, i, &inherited);

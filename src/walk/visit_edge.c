@@ -52,8 +52,7 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
     haul__plain_array *array = &met->arrays[i];
     haul__object o;
     array->general += is_general(array, element + slot->offset);
-    d->visited = element;
-    d->visited_end = element + met->walk->extent;
+    haul__visit_one(d, element, met->walk->extent, met->walk);
     if (array->is_called && !array->why) {
         haul__pointer p;
         memset(&p, 0, sizeof p);
@@ -91,8 +90,7 @@ HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t eleme
     if (haul__is_ruled(walk))
         return haul__fetch_push(d, element, number);
     d->met_types[number].general++;
-    d->visited = element;
-    d->visited_end = element + walk->extent;
+    haul__visit_one(d, element, walk->extent, walk);
     o = simple_object(element, walk);
     return haul__visit_rest(d, &o);
 }

@@ -24,7 +24,6 @@ haul_status haul__let_wait(haul__discovery *d, const haul__object *o, const haul
     one->entry = d->at_entry;
     one->element = d->at_element;
     one->visited = d->visited;
-    one->visited_end = d->visited_end;
     return HAUL_OK;
 }
 

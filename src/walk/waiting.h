@@ -16,7 +16,7 @@ typedef struct haul__waiting {
     haul__nearest nearest;
     haul__ancestor ancestor;
     size_t root, entry, element;
-    uintptr_t visited, visited_end; /* in order: the object that it stands in */
+    haul__visited visited; /* in order: the object that it stands in */
 } haul__waiting;
 
 haul_status haul__let_wait(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,

@@ -197,14 +197,6 @@ static verdict write_image(oracle *o, const haul_image *image, image_bytes *to)
     return status == HAUL_OK ? ACCEPTED : failed(o, "accepted, and not written", status);
 }
 
-/* Where one range ends and the next one begins, a borrowed pointer may become the end of the first
- * in an ordered plan (pack/ordered.c). */
-static int may_be_refused(const oracle *o, haul_status status)
-{
-    return status == HAUL_ERROR_GRAPH &&
-           strstr(haul_context_error(o->context)->text, "no object of its type") != NULL;
-}
-
 /* Does a pointer into the block lie there? In another block it has other bytes. */
 static int is_pointer(const reader *r, size_t at)
 {
@@ -284,8 +276,6 @@ static verdict write_twice(oracle *o, const haul_image *image)
             return broken(o, "as the library writes it, and written with other bytes");
     }
     status = load(o, o->once.at, o->once.count, &again);
-    if (may_be_refused(o, status))
-        return ACCEPTED;
     if (status != HAUL_OK)
         return failed(o, "accepted, written and not accepted", status);
     v = write_image(o, again, &o->twice);
@@ -316,8 +306,6 @@ static verdict write_for_address(oracle *o, const haul_image *image)
         status = haul_image_write_as(o->context, graph_of(image), &options[i], &file);
         if (status == HAUL_OK)
             status = load(o, to[i]->at, to[i]->count, &again);
-        if (may_be_refused(o, status))
-            return ACCEPTED;
         v = status == HAUL_OK ? write_image(o, again, to[i])
                               : failed(o, "accepted, and not written for an address", status);
         haul_image_free(&again);
@@ -349,8 +337,7 @@ static verdict judge_alone(oracle *o, const void *bytes, size_t count)
         return v;
     status = load_alone(o, o->once.at, o->once.count, &again);
     if (status != HAUL_OK)
-        return may_be_refused(o, status) ? ACCEPTED
-                                         : failed(o, "accepted alone, written, refused", status);
+        return failed(o, "accepted alone, written, refused", status);
     v = write_image(o, again, &o->twice);
     haul_image_free(&again);
     if (v == ACCEPTED &&
