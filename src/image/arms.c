@@ -1,14 +1,16 @@
 /* Rows with rules: arms of unions, pointers with tags, pointers whose types a number chooses.
  *
- * Known are rows whose meaning the bytes of their own struct tell. A condition reads a field of the
- * struct; a switch chooses a type by one; a tag is a few low bits of the word. The row that holds
- * is then as an ordinary one: its bytes travel, and its pointer has a bit and leads to a target
- * that gets a code. The bytes of a row that does not hold are zeros, or data by `.else_raw`.
+ * Known are rows whose meaning the bytes of their own struct, or of the target, tell. A condition
+ * reads a field of the struct; a switch chooses a type by a field of either; a tag is a few low
+ * bits of the word. The row that holds is then as an ordinary one: its bytes travel, and its
+ * pointer has a bit and leads to a target that gets a code. The bytes of a row that does not hold
+ * are zeros, or data by `.else_raw`.
  *
  * Why it is right: objects do not overlap (scan.c), so no other object can write the numbers that
- * are read here. None of them lies in a pointer: commit sees to those of conditions and switches,
- * and a type whose counts lie in an arm that is a pointer is left to the walk. Two rows that hold
- * and overlap are left to it, too.
+ * are read here. None of them lies in a pointer: commit sees to those of conditions and switches by
+ * the struct; a type whose counts lie in an arm that is a pointer is left to the walk, and so is a
+ * switch by the target if the number may be another thing there. Two rows that hold and overlap are
+ * left to it, too.
  *
  * Why it is fast: the work for an object is that of its rows, and of the cases before the chosen
  * one. It is counted as the bytes of arrays are, so a type with many rows over few bytes cannot
@@ -16,6 +18,7 @@
  */
 #include "image/arms.h"
 
+#include "base/list.h"
 #include "type/field.h"
 #include "type/row.h"
 
@@ -29,14 +32,36 @@ static int is_owned_pointer(const haul_field *said)
            !said->integers_from && !said->base && !said->base_fn && !said->section.rank;
 }
 
+static int slot_begins_before(const void *list, size_t i, uint64_t limit)
+{
+    return ((const haul__slot *)list)[i].offset < limit;
+}
+
+/* Does a type that the scan knows, which has no parts, have a pointer here? */
+static int has_pointer_at(const haul_type *type, const haul_integer *field)
+{
+    const haul__walk *walk = haul__type_walk(type);
+    const size_t i = haul__search(walk->slots, 0, walk->slot_count, field->offset + field->bytes,
+                                  slot_begins_before);
+    return haul__touches_pointer_row(type, field->offset, field->bytes) ||
+           (i && field->offset < walk->slots[i - 1].offset + HAUL__WORD);
+}
+
+/* A tag must be a number of each type that it can choose. */
 static int is_known_switch(const haul__rule *rule)
 {
     const haul_switch *by = &rule->said.type_switch;
     size_t i;
-    for (i = 0; i < by->case_count; i++)
+    for (i = 0; i < by->case_count; i++) {
         if (by->cases[i].base)
             return 0;
-    return by->kind == HAUL_SWITCH_KIND_NONE || by->kind == HAUL_SWITCH_KIND_SELF;
+        if (by->kind == HAUL_SWITCH_KIND_TARGET &&
+            (!haul__fits(by->field.offset, by->field.bytes,
+                         haul__type_walk(rule->types[i])->extent) ||
+             has_pointer_at(rule->types[i], &by->field)))
+            return 0;
+    }
+    return by->kind != HAUL_SWITCH_KIND_FUNCTION;
 }
 
 /* Tags lie below a granule: then the word leads into the granule that its target begins with. Ends,
@@ -189,12 +214,30 @@ static int64_t read_bits(const void *self, const haul_integer *field)
     return haul__read_field(self, field, &value) ? value : haul__read_stored(self, field);
 }
 
+/* The struct whose number chooses: the element, or the target. NULL: it lies outside of the arena.
+ */
+static const void *chooser(haul__scan *s, const haul_switch *by, const unsigned char *element,
+                           uintptr_t value)
+{
+    const size_t offset = value - (uintptr_t)s->block;
+    const size_t bytes = by->field.offset + by->field.bytes; /* of a case's type */
+    if (by->kind == HAUL_SWITCH_KIND_SELF)
+        return element;
+    return haul__fits(offset, bytes, s->bytes) && haul__scan_wait(s, offset + bytes)
+               ? s->block + offset
+               : NULL;
+}
+
 /* The link of the chosen case; NULL: there is none. */
 static const haul__link *choose(haul__scan *s, const haul__kind_arm *arm,
-                                const unsigned char *element)
+                                const unsigned char *element, uintptr_t target)
 {
-    const int64_t value = read_bits(element, &arm->by->field);
+    const void *self = chooser(s, arm->by, element, target);
+    int64_t value;
     size_t i;
+    if (!self)
+        return NULL;
+    value = read_bits(self, &arm->by->field);
     for (i = 0; i < arm->by->case_count; i++)
         if (((arm->by->cases[i].value ^ value) & arm->ruled->rule->mask) == 0)
             break;
@@ -214,7 +257,7 @@ static int visit_pointer(haul__scan *s, const haul__kind_arm *arm, const unsigne
     if (!value)
         return 1;
     if (arm->by)
-        link = choose(s, arm, element);
+        link = choose(s, arm, element, value);
     if (!link)
         return 0;
     return link->is_one ? haul__scan_one(&s->codes, &link->one, value, s->end * HAUL__GRANULE)

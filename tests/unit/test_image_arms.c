@@ -371,6 +371,121 @@ TEST(image_arms, types_that_no_image_can_hold_are_not_judged_by_the_scan)
     haul_type_free(&plain);
 }
 
+/* ---- Targets that tell their types. */
+
+typedef struct shape {
+    uint16_t kind, sides;
+    uint32_t data;
+} shape;
+
+typedef struct square {
+    shape is; /* of kind 7 */
+    struct group *in;
+} square;
+
+typedef struct group {
+    shape is;       /* of kind 8 */
+    shape *first;   /* either */
+    shape *some[2]; /* either, with tags, if flag is set */
+    uint64_t flag;
+    char rest[2 * WORD];
+} group;
+
+static haul_type *square_type, *group_type;
+
+TEST(image_arms, targets_that_tell_their_types_are_judged_by_the_scan)
+{
+    static const haul_case cases[] = { { 7, &square_type, 0 }, { 8, &group_type, 0 } };
+    static const haul_field square_fields[] = { HAUL_OBJECT(square, in, &group_type) };
+    static const haul_field group_fields[] = {
+        HAUL_ADDRESS(group, first, .type_switch = HAUL_SWITCH_TARGET(shape, kind, cases)),
+        HAUL_EACH(group, some, .type_switch = HAUL_SWITCH_TARGET(shape, kind, cases), .tag_bits = 1,
+                  .when = HAUL_EQUALS(group, flag, 1), .else_raw = 1),
+    };
+    group groups[3];
+    square squares[2];
+    size_t i;
+    memset(groups, 0, sizeof groups);
+    memset(squares, 0, sizeof squares);
+    for (i = 0; i < 3; i++) {
+        groups[i].is.kind = 8;
+        groups[i].is.data = 2 * WORD;
+    }
+    for (i = 0; i < 2; i++) {
+        squares[i].is.kind = 7;
+        squares[i].in = &groups[i];
+    }
+    groups[0].first = &squares[0].is;
+    groups[0].flag = groups[2].flag = 1;
+    groups[0].some[0] = &groups[1].is;
+    groups[0].some[1] = (shape *)((uintptr_t)&squares[1] + 1);
+    groups[1].first = &groups[2].is;
+    groups[1].some[1] = (shape *)(2 * WORD); /* data */
+    groups[2].some[1] = (shape *)((uintptr_t)&groups[0] + 1);
+    square_type = TYPE_NEW(square, square_fields);
+    group_type = TYPE_NEW(group, group_fields);
+    sample_check_objects(groups, group_type, 1, sample_damage_all);
+    haul_type_free(&group_type);
+    haul_type_free(&square_type);
+}
+
+typedef struct shorter {
+    uint16_t kind;
+} shorter;
+
+typedef struct pointing {
+    uint16_t kind[WORD / 2];
+    char *next;
+} pointing;
+
+typedef struct embedding {
+    uint16_t kind[WORD];
+    pointing in;
+} embedding;
+
+/* The number may lie behind a type, in a pointer of it, or in one of a struct within it. */
+TEST(image_arms, targets_that_may_hold_something_else_for_their_number_are_left_to_the_walk)
+{
+    static haul_type *shorter_type, *pointing_type, *embedding_type;
+    static const haul_case short_case[] = { { 7, &shorter_type, 0 } };
+    static const haul_case pointing_case[] = { { 7, &pointing_type, 0 } };
+    static const haul_case embedding_case[] = { { 7, &embedding_type, 0 } };
+    static const haul_case based[] = { { 7, &pointing_type, 8 } };
+    static const haul_field pointing_fields[] = { HAUL_BYTES(pointing, next, HAUL_ONE) };
+    static const haul_field embedding_fields[] = { HAUL_EMBED(embedding, in, &pointing_type) };
+    static const struct {
+        const haul_case *cases;
+        size_t at;
+        int judges;
+    } all[] = {
+        { short_case, 0, 1 },
+        { short_case, 2, 0 },
+        { pointing_case, 0, 1 },
+        { pointing_case, WORD, 0 },
+        { pointing_case, WORD - 2, 1 },
+        { based, 0, 0 },
+        { embedding_case, WORD, 1 },
+        { embedding_case, 3 * WORD, 0 },
+        { embedding_case, 3 * WORD - 2, 1 },
+    };
+    size_t i;
+    many m;
+    memset(&m, 0, sizeof m);
+    shorter_type = type_new(&(const haul_struct)HAUL_PLAIN(shorter, NULL));
+    pointing_type = TYPE_NEW(pointing, pointing_fields);
+    embedding_type = TYPE_NEW(embedding, embedding_fields);
+    for (i = 0; i < sizeof all / sizeof *all; i++) {
+        haul_switch by = HAUL_SWITCH_TARGET(shorter, kind, short_case);
+        by.field.offset = all[i].at;
+        by.cases = all[i].cases;
+        check_note("number %zu", i);
+        CHECK_JUDGES(all[i].judges, HAUL_ADDRESS(many, a, .type_switch = by));
+    }
+    haul_type_free(&embedding_type);
+    haul_type_free(&pointing_type);
+    haul_type_free(&shorter_type);
+}
+
 /* ---- Rows of which two hold. */
 
 typedef struct both {
