@@ -26,10 +26,11 @@
 
 /* ---- Rows that are known. */
 
-static int is_owned_pointer(const haul_field *said)
+static int is_ordinary(const haul_field *said)
 {
-    return said->ownership == HAUL_OWNED && !said->maybe_static && !said->integers_below &&
-           !said->integers_from && !said->base && !said->base_fn && !said->section.rank;
+    return (said->ownership == HAUL_OWNED || said->ownership == HAUL_BORROWED) &&
+           !said->maybe_static && !said->integers_below && !said->integers_from && !said->base &&
+           !said->base_fn && !said->section.rank;
 }
 
 static int slot_begins_before(const void *list, size_t i, uint64_t limit)
@@ -69,7 +70,7 @@ static int is_known_switch(const haul__rule *rule)
 static int is_known_pointer(const haul__ruled *ruled)
 {
     const haul_field *said = &ruled->rule->said;
-    return is_owned_pointer(said) && said->tag_bits < HAUL__GRANULE && !ruled->rule->each &&
+    return is_ordinary(said) && said->tag_bits < HAUL__GRANULE && !ruled->rule->each &&
            !(ruled->slot.flags & ~HAUL__SLOT_EACH) && is_known_switch(ruled->rule);
 }
 
@@ -178,9 +179,8 @@ const haul__slot *haul__arm_slot(const haul__walk *walk, size_t number)
 haul_status haul__arms_make(const haul_allocator *allocator, haul__kind *kind)
 {
     const haul__walk *walk = haul__type_walk(kind->type);
-    const haul__link *links = kind->links + kind->link_count;
     haul__kind_arms *arms = haul__allocate_zeroed(allocator, bytes_of(walk->ruled_count));
-    size_t i;
+    size_t number = kind->link_count, i;
     if (!arms)
         return HAUL_ERROR_MEMORY;
     kind->arms = arms;
@@ -193,8 +193,11 @@ haul_status haul__arms_make(const haul_allocator *allocator, haul__kind *kind)
         arm->ruled = &walk->ruled[i];
         arm->when = said->when.kind == HAUL_WHEN_KIND_ALWAYS ? NULL : &said->when;
         arm->by = said->type_switch.kind == HAUL_SWITCH_KIND_NONE ? NULL : &said->type_switch;
-        arm->links = links;
-        links += link_count(arm->ruled);
+        if (arm->ruled->kind != HAUL__RULED_POINTER)
+            continue;
+        arm->links = &kind->links[number];
+        kind->links[number].is_borrowed = said->ownership == HAUL_BORROWED;
+        number += link_count(arm->ruled);
     }
     return HAUL_OK;
 }
@@ -206,6 +209,11 @@ void haul__arms_release(const haul_allocator *allocator, haul__kind_arms *arms)
 }
 
 /* ---- The arms of an element. */
+
+static int holds(const haul__kind_arm *arm, const unsigned char *element)
+{
+    return !arm->when || haul__when_holds(arm->when, element);
+}
 
 /* As the walk reads it: a value of 2^63 or more becomes negative. */
 static int64_t read_bits(const void *self, const haul_integer *field)
@@ -245,6 +253,21 @@ static const haul__link *choose(haul__scan *s, const haul__kind_arm *arm,
     return i < arm->by->case_count ? &arm->links[i] : NULL;
 }
 
+/* A borrowed pointer leads to the beginning of an object. Codes ahead of the scan may come: then it
+ * is looked at again. */
+static int borrow(haul__scan *s, const haul__one *one, uintptr_t value)
+{
+    const size_t offset = value - (uintptr_t)s->block;
+    unsigned found;
+    if ((value & one->misaligned) != 0 || offset - HAUL__GRANULE > one->room)
+        return 0;
+    found = haul__code_at(&s->codes, offset / HAUL__GRANULE);
+    if (found == one->code)
+        return 1;
+    s->is_unsettled = 1;
+    return found == HAUL__CODE_FREE && offset >= s->end * HAUL__GRANULE;
+}
+
 /* A word of tags alone is no pointer, and has no bit. */
 static int visit_pointer(haul__scan *s, const haul__kind_arm *arm, const unsigned char *element,
                          uint64_t *wanted)
@@ -260,6 +283,8 @@ static int visit_pointer(haul__scan *s, const haul__kind_arm *arm, const unsigne
         link = choose(s, arm, element, value);
     if (!link)
         return 0;
+    if (link->is_borrowed)
+        return borrow(s, &link->one, value);
     return link->is_one ? haul__scan_one(&s->codes, &link->one, value, s->end * HAUL__GRANULE)
                         : haul__scan_counted(s, link, value, element);
 }
@@ -290,10 +315,10 @@ int haul__scan_arms(haul__scan *s, const haul__kind *kind, const unsigned char *
     for (i = 0; i < arms->count; i++) {
         const haul__kind_arm *arm = &arms->at[i];
         const size_t offset = arm->ruled->slot.offset, bytes = arm->ruled->bytes;
-        const int holds = !arm->when || haul__when_holds(arm->when, element);
-        if (holds || arm->ruled->rule->said.else_raw)
+        const int is_held = holds(arm, element);
+        if (is_held || arm->ruled->rule->said.else_raw)
             put_bits(live, offset, bytes);
-        if (!holds)
+        if (!is_held)
             continue;
         if (offset < end)
             return 0;
@@ -302,4 +327,21 @@ int haul__scan_arms(haul__scan *s, const haul__kind *kind, const unsigned char *
             return 0;
     }
     return s->work <= s->most && are_dead_zeros(kind, element, live);
+}
+
+int haul__scan_borrowed(haul__scan *s, const haul__kind *kind, const unsigned char *element)
+{
+    size_t i;
+    for (i = 0; i < kind->arms->count; i++) {
+        const haul__kind_arm *arm = &kind->arms->at[i];
+        uintptr_t value;
+        if (arm->ruled->kind != HAUL__RULED_POINTER || !arm->links->is_borrowed ||
+            !holds(arm, element))
+            continue;
+        value =
+            haul__load_word(element + arm->ruled->slot.offset) & ~arm->ruled->rule->said.tag_bits;
+        if (value && !borrow(s, &arm->links->one, value))
+            return 0;
+    }
+    return 1;
 }

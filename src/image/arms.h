@@ -18,5 +18,7 @@ void haul__arms_release(const haul_allocator *allocator, haul__kind_arms *arms);
  * finds that bytes of no arm that holds are zeros. 0: the walk must decide. */
 int haul__scan_arms(haul__scan *s, const haul__kind *kind, const unsigned char *element,
                     uint64_t *wanted);
+/* Looks again at its borrowed pointers, when all codes are there. 0: the walk must decide. */
+int haul__scan_borrowed(haul__scan *s, const haul__kind *kind, const unsigned char *element);
 
 #endif

@@ -235,14 +235,49 @@ static void make_one(const haul__kinds *kinds, haul__kind *kind, unsigned code)
     kind->one.room = kinds->most - bytes - HAUL__GRANULE;
 }
 
+/* May borrowed pointers lead to objects of this kind? The walk looks for the last range that begins
+ * before the address, and may have to look at many where single objects lie in arrays of theirs. It
+ * asks for a byte that travels. */
+static int can_lend(const haul__kind *kind)
+{
+    return kind->owners != (HAUL__LED_BY_ONE | HAUL__LED_BY_COUNT) &&
+           (!kind->arms || (kind->arms->live[0] & 1));
+}
+
 static void link_to_ones(const haul__kinds *kinds, const haul__kind *kind)
 {
     size_t i;
-    for (i = 0; i < kind->link_room; i++)
-        if (kind->links[i].is_one && kind->links[i].code != HAUL__CODE_FREE)
-            kind->links[i].one = haul__kind_by_code(kinds, kind->links[i].code)->one;
+    for (i = 0; i < kind->link_room; i++) {
+        haul__link *link = &kind->links[i];
+        const haul__kind *target =
+            link->code == HAUL__CODE_FREE ? NULL : haul__kind_by_code(kinds, link->code);
+        if (target && link->is_one && (!link->is_borrowed || can_lend(target)))
+            link->one = target->one;
         else
-            kind->links[i].one.misaligned = UINTPTR_MAX;
+            link->one.misaligned = UINTPTR_MAX;
+    }
+}
+
+/* A root that is the only one, and one object, comes before all arrays: they do not overlap it. */
+static void list_owners(haul__kinds *kinds, const haul_root *roots, size_t count)
+{
+    size_t i, k;
+    for (i = 0; i < kinds->list.count; i++)
+        for (k = 0; k < kinds->list.at[i].link_room; k++) {
+            const haul__link *link = &kinds->list.at[i].links[k];
+            if (link->code == HAUL__CODE_FREE)
+                continue;
+            if (link->is_borrowed)
+                kinds->list.at[link->code - kinds->first].is_lent = kinds->list.at[i].borrows = 1;
+            else
+                kinds->list.at[link->code - kinds->first].owners |=
+                    link->is_one ? HAUL__LED_BY_ONE : HAUL__LED_BY_COUNT;
+        }
+    for (i = 0; i < count; i++)
+        for (k = 0; k < kinds->list.count; k++)
+            if (kinds->list.at[k].type == roots[i].type && count + roots[i].count > 2)
+                kinds->list.at[k].owners |=
+                    roots[i].count == 1 ? HAUL__LED_BY_ONE : HAUL__LED_BY_COUNT;
 }
 
 /* A granule of no array needs no code to go on: where there are no arrays, codes are narrower. */
@@ -284,6 +319,7 @@ haul_status haul__kinds_open(haul__kinds *kinds, const haul_allocator *allocator
     choose_codes(kinds);
     for (i = 0; i < kinds->list.count; i++)
         make_one(kinds, &kinds->list.at[i], kinds->first + (unsigned)i);
+    list_owners(kinds, roots, count);
     for (i = 0; i < kinds->list.count; i++)
         link_to_ones(kinds, &kinds->list.at[i]);
     return HAUL_OK;

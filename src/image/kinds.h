@@ -35,7 +35,8 @@ typedef struct haul__link {
     uint8_t is_one;   /* exactly one object */
     uint8_t is_known; /* its count can be read */
     uint8_t is_text;  /* to a string of bytes whose kind is known */
-    uint8_t code;     /* of what it leads to; HAUL__CODE_FREE: no kind that the scan knows */
+    uint8_t is_borrowed;
+    uint8_t code; /* of what it leads to; HAUL__CODE_FREE: no kind that the scan knows */
 } haul__link;
 
 /* A row with rules: an arm of a union, or a pointer with tags or with types to choose from. */
@@ -56,6 +57,8 @@ typedef struct haul__kind_arms {
     haul__kind_arm at[];
 } haul__kind_arms;
 
+enum { HAUL__LED_BY_ONE = 1, HAUL__LED_BY_COUNT = 2 };
+
 typedef struct haul__kind {
     haul__kind_of of;
     const haul_type *type; /* of objects */
@@ -68,7 +71,10 @@ typedef struct haul__kind {
     size_t link_count; /* of those that always hold; the links of arms stand behind them */
     size_t link_room;
     haul__kind_arms *arms; /* NULL: nothing has rules */
-    uint64_t *pointers;    /* a bit for each word of an element; NULL: it has no pointer */
+    uint8_t owners;  /* HAUL__LED_BY_ONE, HAUL__LED_BY_COUNT: which pointers and roots lead here */
+    uint8_t is_lent; /* borrowed pointers lead here */
+    uint8_t borrows; /* it has borrowed pointers */
+    uint64_t *pointers; /* a bit for each word of an element; NULL: it has no pointer */
     size_t pointer_words;
     haul__run *gaps; /* bytes of an element that are 0, up to the end of its last granule */
     size_t gap_count, gap_room;

@@ -14,6 +14,10 @@
  * Each pointer is followed: where its target must lie, codes are free, and get those of the target;
  * or they are those of the target already. Anything else ends the scan, and the walk decides.
  *
+ * A borrowed pointer is not followed. Where it leads, an object of its type must begin in the end.
+ * If one has begun when the pointer is visited, it has its code; if one may begin there later, all
+ * borrowed pointers are looked at once more, when all codes are there.
+ *
  * Why it is right: an object is visited behind its beginning, so with all it leads to ahead of it
  * nothing is left out; a new target behind it ends the scan. An array has codes on all its
  * granules, over free ones only; an object has one, and no code is written within it once it has
@@ -287,6 +291,51 @@ HAUL__HOT static int visit_all(haul__scan *s)
     return 1;
 }
 
+/* ---- Borrowed pointers that lead ahead. */
+
+static int settle_elements(haul__scan *s, const haul__kind *kind, size_t begin, size_t end)
+{
+    const unsigned char *element = s->block + begin * HAUL__GRANULE;
+    size_t count = kind->of == HAUL__KIND_ARRAY ? (end - begin) * HAUL__GRANULE / kind->stride : 1;
+    for (; kind->borrows && count > 0; count--, element += kind->stride)
+        if (!haul__scan_borrowed(s, kind, element))
+            return 0;
+    return 1;
+}
+
+/* All codes are there: what has none by now has nothing. */
+static int settle_all(haul__scan *s)
+{
+    size_t here, end;
+    for (here = 0; here < s->codes.granules; here = end) {
+        const unsigned code = haul__code_at(&s->codes, here);
+        const haul__kind *kind =
+            code == HAUL__CODE_FREE ? NULL : haul__kind_by_code(&s->kinds, code);
+        if (!kind)
+            end = haul__end_of_run(&s->codes, here, 0);
+        else
+            end = kind->of == HAUL__KIND_OBJECT ? here + kind->granules
+                                                : haul__end_of_array(&s->codes, here);
+        if (kind && !settle_elements(s, kind, here, end))
+            return 0;
+    }
+    return 1;
+}
+
+/* A root without a code stands before all others. */
+static int settle(haul__scan *s)
+{
+    const haul__kind *first;
+    if (!s->is_unsettled)
+        return 1;
+    first = &s->kinds.list.at[0];
+    s->end = s->codes.granules;
+    if (haul__kinds_have_lone_root(&s->kinds) && first->borrows &&
+        !haul__scan_borrowed(s, first, s->claimed->roots[0].address))
+        return 0;
+    return settle_all(s);
+}
+
 /* A root without a code: what lies before it is zeros, and all else is behind it. */
 static int visit_lone_root(haul__scan *s)
 {
@@ -329,7 +378,7 @@ static void read_along(void *user)
 {
     haul__scan *s = user;
     s->is_right = (haul__kinds_have_lone_root(&s->kinds) ? visit_lone_root(s) : mark_roots(s)) &&
-                  visit_all(s);
+                  visit_all(s) && settle(s);
 }
 
 static haul_status scan_all(haul__scan *s)

@@ -7,6 +7,7 @@
 
 #include "type/type.h"
 #include "support/check.h"
+#include "support/random.h"
 #include "support/types.h"
 
 static const haul_context_options ordinary;
@@ -232,6 +233,45 @@ void sample_damage_all(sample *s)
     }
     *root = was;
     check_note(NULL);
+}
+
+/* A pointer to anywhere, another number, or another bit. Half of the pointers lead where others do.
+ */
+static void damage_once(sample *s, random_source *random)
+{
+    const size_t word = 2 + random_below(random, s->bytes / WORD - 2);
+    unsigned char *arena = s->parts.part[HAUL__SECTION_ARENA].at, *at = arena + word * WORD;
+    const size_t other = random_below(random, s->bytes / WORD);
+    uintptr_t value = (uintptr_t)other * WORD;
+    if (random_below(random, 8) == 0)
+        bitmap_put(&s->parts.part[HAUL__SECTION_BITS], word, (unsigned)random_below(random, 2));
+    else if (!sample_has_bit(s, word))
+        at[random_below(random, WORD)] = (unsigned char)random_below(random, 5);
+    else if (random_below(random, 2) && sample_has_bit(s, other))
+        memcpy(at, arena + other * WORD, WORD);
+    else
+        memcpy(at, &value, WORD);
+}
+
+void sample_damage_at_random(sample *s, size_t rounds)
+{
+    image_bytes *arena = &s->parts.part[HAUL__SECTION_ARENA];
+    image_bytes *bits = &s->parts.part[HAUL__SECTION_BITS], was = { NULL, 0, 0 }, bits_were = was;
+    random_source random = random_start("damages of an image");
+    size_t i, k;
+    bytes_set(&was, arena->at, arena->count);
+    bytes_set(&bits_were, bits->at, bits->count);
+    for (i = 0; i < rounds; i++) {
+        check_note("round %zu", i);
+        for (k = 1 + random_below(&random, 5); k > 0; k--)
+            damage_once(s, &random);
+        sample_compare(s, 1);
+        bytes_set(arena, was.at, was.count);
+        bytes_set(bits, bits_were.at, bits_were.count);
+    }
+    check_note(NULL);
+    bytes_free(&was);
+    bytes_free(&bits_were);
 }
 
 void sample_is_accepted(sample *s)

@@ -41,6 +41,8 @@ void sample_compare(sample *s, int may_be_unsure);
 
 void sample_damage_byte(sample *s, size_t at);
 void sample_damage_all(sample *s);
+/* With several damages in each round. */
+void sample_damage_at_random(sample *s, size_t rounds);
 void sample_is_accepted(sample *s);
 void sample_is_left_to_walk(sample *s);
 void sample_is_refused(sample *s);

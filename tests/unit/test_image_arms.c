@@ -9,6 +9,12 @@
 #include "support/check.h"
 #include "support/types.h"
 
+static void damage(sample *s)
+{
+    sample_damage_all(s);
+    sample_damage_at_random(s, 2000);
+}
+
 /* ---- A union, as in a tree of expressions. */
 
 enum { NOTHING, NUMBER, ONE, SOME, NAME, WIDE, FLAGGED = 64 };
@@ -118,7 +124,7 @@ TEST(image_arms, arms_tags_and_switches_are_judged_by_the_scan)
     expressions e;
     describe_expressions();
     build_expressions(&e);
-    sample_check_objects(e.at, expression_type, 1, sample_damage_all);
+    sample_check_objects(e.at, expression_type, 1, damage);
     e.at[5].is.one = &e.at[0]; /* of nothing: it does not travel */
     sample_check_objects(e.at, expression_type, 1, sample_is_accepted);
     forget_expressions();
@@ -129,7 +135,7 @@ TEST(image_arms, an_array_of_objects_with_rules_is_judged_by_the_scan)
     expressions e;
     describe_expressions();
     build_expressions(&e);
-    sample_check_objects(e.at, expression_type, EXPRESSIONS, sample_damage_all);
+    sample_check_objects(e.at, expression_type, EXPRESSIONS, damage);
     forget_expressions();
 }
 
@@ -192,9 +198,9 @@ TEST(image_arms, arrays_across_granules_of_objects_with_rules_are_judged_by_the_
     cell_type = TYPE_NEW(cell, cell_fields);
     bits_type = TYPE_NEW(bits, bits_fields);
     type = TYPE_NEW(table, fields);
-    sample_check_objects(&t, type, 1, sample_damage_all);
-    sample_check_objects(cells, cell_type, 5, sample_damage_all);
-    sample_check_objects(all, bits_type, 3, sample_damage_all);
+    sample_check_objects(&t, type, 1, damage);
+    sample_check_objects(cells, cell_type, 5, damage);
+    sample_check_objects(all, bits_type, 3, damage);
     haul_type_free(&type);
     haul_type_free(&bits_type);
     haul_type_free(&cell_type);
@@ -424,7 +430,7 @@ TEST(image_arms, targets_that_tell_their_types_are_judged_by_the_scan)
     groups[2].some[1] = (shape *)((uintptr_t)&groups[0] + 1);
     square_type = TYPE_NEW(square, square_fields);
     group_type = TYPE_NEW(group, group_fields);
-    sample_check_objects(groups, group_type, 1, sample_damage_all);
+    sample_check_objects(groups, group_type, 1, damage);
     haul_type_free(&group_type);
     haul_type_free(&square_type);
 }
@@ -520,7 +526,7 @@ TEST(image_arms, two_arms_that_hold_at_once_are_refused_with_both_their_names)
     at[1].is.all = 5;
     type = TYPE_NEW(both, fields);
     sample_open(&s, at, type, 1);
-    sample_damage_all(&s);
+    damage(&s);
     first = (both *)(void *)(s.parts.part[HAUL__SECTION_ARENA].at + 2 * WORD);
     second = (both *)(void *)(s.parts.part[HAUL__SECTION_ARENA].at + (uintptr_t)first->next);
     second->kind = 1;
@@ -596,11 +602,216 @@ TEST(image_arms, an_array_of_objects_with_rules_that_is_met_again_is_left_to_the
     root.count = 4;
     at[0].number = 1;
     type = TYPE_NEW(row, fields);
-    sample_check_objects(&root, type, 1, sample_damage_all);
+    sample_check_objects(&root, type, 1, damage);
     at[1].cells = &at[2]; /* one of them */
     at[1].count = 1;
-    sample_check_objects(&root, type, 1, sample_damage_all);
+    sample_check_objects(&root, type, 1, damage);
     at[1].count = 2;
     sample_check_objects(&root, type, 1, sample_is_left_to_walk);
+    haul_type_free(&type);
+}
+
+/* ---- Borrowed pointers. */
+
+typedef struct node {
+    struct node *left, *right;
+    struct node *parent; /* borrowed */
+    struct node *last;   /* borrowed, with a tag, if kind is 1; else data */
+    uintptr_t kind, rest[3];
+} node;
+
+enum { NODES = 7 };
+
+static haul_type *node_type_new(haul_type **type)
+{
+    const haul_field fields[] = {
+        HAUL_OBJECT(node, left, type),
+        HAUL_OBJECT(node, right, type),
+        HAUL_OBJECT(node, parent, type, .ownership = HAUL_BORROWED),
+        HAUL_OBJECT(node, last, type, .ownership = HAUL_BORROWED, .tag_bits = 1,
+                    .when = HAUL_EQUALS(node, kind, 1), .else_raw = 1),
+    };
+    return *type = TYPE_NEW(node, fields);
+}
+
+/* A tree with three levels. `last` leads ahead. */
+static void build_nodes(node *at)
+{
+    size_t i;
+    memset(at, 0, NODES * sizeof *at);
+    for (i = 0; i < NODES; i++) {
+        if (2 * i + 2 < NODES) {
+            at[i].left = &at[2 * i + 1];
+            at[i].right = &at[2 * i + 2];
+        }
+        at[i].parent = i ? &at[(i - 1) / 2] : NULL;
+        at[i].kind = i % 2;
+        at[i].last = (node *)(i % 2 ? (uintptr_t)&at[NODES - 1] + i / 2 % 2 : 2 * WORD);
+        at[i].rest[0] = i;
+    }
+}
+
+TEST(image_arms, parents_and_other_borrowed_pointers_are_judged_by_the_scan)
+{
+    static haul_type *type;
+    node at[NODES];
+    haul_root roots[2];
+    node_type_new(&type);
+    build_nodes(at);
+    sample_check_objects(at, type, 1, damage);
+    at[NODES - 1].last = (node *)1; /* of tags alone */
+    at[NODES - 1].kind = 1;
+    at[0].parent = &at[NODES - 1];
+    sample_check_objects(at, type, 1, damage);
+    roots[0] = (haul_root){ at, type, 1 };
+    roots[1] = (haul_root){ &at[1], type, 1 };
+    sample_check_roots(roots, 2, damage);
+    at[0].left = at[0].right = NULL; /* what is borrowed is nobody's */
+    at[0].parent = NULL;
+    sample_check_objects(at, type, 1, sample_is_accepted);
+    haul_type_free(&type);
+}
+
+/* The only root has no code, and is looked at again before all others. */
+TEST(image_arms, a_borrowed_pointer_of_a_root_that_leads_ahead_is_judged_by_the_scan)
+{
+    static haul_type *type, *owner_type;
+    const haul_field fields[] = { HAUL_OBJECT(node, left, &type),
+                                  HAUL_OBJECT(node, last, &type, .ownership = HAUL_BORROWED) };
+    const haul_field inner_fields[] = { HAUL_OBJECT(node, left, &type) };
+    node at[3], root;
+    memset(at, 0, sizeof at);
+    memset(&root, 1, sizeof root);
+    root.left = at;
+    root.last = &at[2];
+    at[0].left = &at[1];
+    at[1].left = &at[2];
+    type = TYPE_NEW(node, inner_fields);
+    CHECK_STATUS(type_make("owner", sizeof root, fields, 2, &owner_type), HAUL_OK);
+    sample_check_objects(&root, owner_type, 1, damage);
+    haul_type_free(&owner_type);
+    haul_type_free(&type);
+}
+
+typedef struct mesh {
+    node *nodes; /* count */
+    node **list; /* 2, if is_listed */
+    node *first; /* borrowed */
+    uintptr_t count, is_listed, rest[3];
+} mesh;
+
+TEST(image_arms, borrowed_objects_of_arrays_are_judged_by_the_scan_if_no_other_pointers_lead_there)
+{
+    static haul_type *type, *mesh_type;
+    const haul_field node_fields[] = { HAUL_OBJECT(node, parent, &type,
+                                                   .ownership = HAUL_BORROWED) };
+    const haul_field fields[] = {
+        HAUL_OBJECTS(mesh, nodes, &type, HAUL_COUNT(mesh, count)),
+        HAUL_OBJECT(mesh, first, &type, .ownership = HAUL_BORROWED),
+    };
+    const haul_field listing[] = {
+        fields[0],
+        fields[1],
+        HAUL_POINTERS(mesh, list, &type, HAUL_FIXED(2), .when = HAUL_EQUALS(mesh, is_listed, 1)),
+    };
+    node at[NODES], *list[2];
+    mesh m[3];
+    size_t i;
+    build_nodes(at);
+    memset(m, 0, sizeof m);
+    for (i = 0; i < NODES; i++)
+        at[i].left = at[i].right = at[i].last = NULL;
+    m[0].nodes = at;
+    m[0].count = NODES;
+    m[0].first = m[1].first = &at[2];
+    m[2].nodes = m[0].nodes;
+    m[2].count = 1;
+    list[0] = list[1] = &at[1];
+    type = TYPE_NEW(node, node_fields);
+    mesh_type = TYPE_NEW(mesh, fields);
+    sample_check_objects(m, mesh_type, 1, damage);
+    sample_check_objects(m, mesh_type, 2, sample_is_accepted);
+    sample_check_objects(m, mesh_type, 3, sample_is_left_to_walk); /* an array is met again */
+    haul_type_free(&mesh_type);
+    m[0].list = list;
+    CHECK_STATUS(type_make("listing", sizeof *m, listing, 3, &mesh_type), HAUL_OK);
+    sample_check_objects(m, mesh_type, 1, sample_is_left_to_walk);
+    haul_type_free(&mesh_type);
+    haul_type_free(&type);
+}
+
+typedef struct lender {
+    node *at;   /* owned */
+    char *text; /* owned */
+    void *borrowed;
+    uintptr_t rest;
+} lender;
+
+static void check_borrowed(const haul_field *borrowed, void *value, haul_type *type,
+                           void (*check)(sample *))
+{
+    static char text[] = "a text";
+    haul_field fields[3];
+    haul_type *lender_type;
+    node at;
+    lender l;
+    memset(&at, 0, sizeof at);
+    memset(&l, 0, sizeof l);
+    fields[0] = (haul_field)HAUL_ADDRESS(lender, at, .target = &type);
+    fields[1] = (haul_field)HAUL_STRING(lender, text);
+    fields[2] = *borrowed;
+    l.at = &at;
+    l.text = text;
+    l.borrowed = value ? value : &at;
+    CHECK_STATUS(type_make("lender", sizeof l, fields, 3, &lender_type), HAUL_OK);
+    sample_check_objects(&l, lender_type, 1, check);
+    haul_type_free(&lender_type);
+}
+
+TEST(image_arms, other_borrowed_pointers_are_left_to_the_walk)
+{
+    static haul_type *type;
+    const haul_field inner_fields[] = { HAUL_RAW(node, left, .when = HAUL_EQUALS(node, kind, 1)) };
+    const haul_field last_fields[] = { HAUL_RAW(node, last, .when = HAUL_EQUALS(node, kind, 1)) };
+    const haul_field one =
+        HAUL_ADDRESS(lender, borrowed, .target = &type, .ownership = HAUL_BORROWED);
+    const haul_field some = HAUL_ADDRESS(lender, borrowed, .target = &type, .count = HAUL_FIXED(2),
+                                         .ownership = HAUL_BORROWED);
+    const haul_field pointers =
+        HAUL_ADDRESS(lender, borrowed, .target = &type, .levels = 2, .ownership = HAUL_BORROWED);
+    const haul_field plain =
+        HAUL_ADDRESS(lender, borrowed, .element_bytes = 1, .ownership = HAUL_BORROWED);
+    type = type_new(&(const haul_struct)HAUL_PLAIN(node, NULL));
+    check_borrowed(&one, NULL, type, damage);
+    check_borrowed(&some, NULL, type, sample_is_left_to_walk);
+    check_borrowed(&pointers, NULL, type, sample_is_left_to_walk);
+    check_borrowed(&plain, NULL, type, sample_is_left_to_walk);
+    haul_type_free(&type);
+    type = TYPE_NEW(node, last_fields); /* its first byte travels always */
+    check_borrowed(&one, NULL, type, damage);
+    haul_type_free(&type);
+    type = TYPE_NEW(node, inner_fields);
+    check_borrowed(&one, NULL, type, sample_is_left_to_walk);
+    haul_type_free(&type);
+}
+
+TEST(image_arms, a_borrowed_pointer_to_nothing_is_refused_with_its_path)
+{
+    static haul_type *type;
+    node at[NODES], *first;
+    sample s;
+    node_type_new(&type);
+    build_nodes(at);
+    sample_open(&s, at, type, 1);
+    sample_is_accepted(&s);
+    first = (node *)(void *)(s.parts.part[HAUL__SECTION_ARENA].at + 2 * WORD);
+    first->parent = (node *)((uintptr_t)first->left + 2 * WORD);
+    bitmap_put(&s.parts.part[HAUL__SECTION_BITS], 4, 1);
+    sample_compare(&s, 0);
+    CHECK(!sample_walk_accepts(&s));
+    CHECK_STR(haul_context_error(s.walks)->text,
+              "a borrowed pointer that leads to no object of its type");
+    CHECK_STR(haul_context_error(s.walks)->path, "root.parent");
+    sample_close(&s);
     haul_type_free(&type);
 }
