@@ -27,14 +27,15 @@ import subprocess
 import sys
 import time
 
-FILES = ["src/validate/claims.c", "src/image/codes.h", "src/image/head.c", "src/image/kinds.c",
-         "src/image/relocate.c", "src/image/scan.c", "src/image/scan_targets.c",
-         "src/image/scan_targets.h", "src/validate/validate.c", "src/walk/targets.c"]
+FILES = ["src/validate/claims.c", "src/image/arms.c", "src/image/codes.h", "src/image/head.c",
+         "src/image/kinds.c", "src/image/relocate.c", "src/image/scan.c",
+         "src/image/scan_targets.c", "src/image/scan_targets.h", "src/validate/validate.c",
+         "src/walk/targets.c"]
 # Short ones first. The suite image_verdicts takes longer than all other suites together.
-SUITES = ["image", "image_block", "image_claims", "image_deep", "image_growth", "image_limits",
-          "image_overlaps", "image_scan", "image_shared", "image_types", "image_words",
-          "image_moving", "image_pieces", "image_renames", "image_device", "image_zstd",
-          "untrusted", "image_verdicts"]
+SUITES = ["image", "image_arms", "image_block", "image_claims", "image_deep", "image_growth",
+          "image_limits", "image_overlaps", "image_scan", "image_shared", "image_types",
+          "image_words", "image_moving", "image_pieces", "image_renames", "image_device",
+          "image_zstd", "untrusted", "image_verdicts"]
 PROGRAMS = ([["fuzz/haul_fuzz", name, "fuzz/corpus/" + name]
              for name in ("mutate", "load", "differential", "results")] +
             [["tests/haul_unit_plain", suite + "/"] for suite in SUITES] +

@@ -2,10 +2,11 @@
  * its bytes is looked at.
  *
  * A type is known if each of its pointers is an ordinary one, counted by fields of its struct, by a
- * constant or by a zero byte. Whatever has rules, functions, tags, parts or skipped directions is
- * not: then the walk checks the graph (haul__validate). So this file may leave out what it likes.
+ * constant or by a zero byte, or has rules that the scan knows (arms.c). Whatever has functions,
+ * parts or skipped directions is not: then the walk checks the graph (haul__validate). So this file
+ * may leave out what it likes.
  */
-#include "image/kinds.h"
+#include "image/arms.h"
 
 #define LIST_MOST ((size_t)4096)     /* of one element; so the lists of a kind stay small */
 #define BYTES_MOST ((size_t)1 << 16) /* of an element with pointers or gaps */
@@ -45,7 +46,7 @@ static int is_known_type(const haul_type *type, size_t most)
     const haul__walk *walk = haul__type_walk(type);
     const size_t bytes = walk->extent; /* in an image, skipped bytes have room too */
     size_t i;
-    if (haul__is_ruled(walk) || haul__is_noted(walk) || walk->is_wide || walk->part_count ||
+    if (!haul__arms_are_known(type) || haul__is_noted(walk) || walk->is_wide || walk->part_count ||
         walk->true_lower != 0 || walk->true_upper == 0 || walk->span > walk->extent)
         return 0;
     if (bytes > most || walk->slot_count > LIST_MOST || walk->run_count > LIST_MOST)
@@ -124,16 +125,19 @@ static haul_status make_links(haul__kinds *kinds, size_t number)
     const haul__slot *slots = kind->type ? walk->slots : kind->slot;
     const unsigned level = kind->level;
     const size_t count = kind->type ? walk->slot_count : kind->of == HAUL__KIND_POINTERS;
+    const size_t room = count + (kind->type ? haul__arm_link_count(walk) : 0);
     haul_status status = HAUL_OK;
     haul__link *links;
     size_t i;
-    if (count == 0)
+    if (room == 0)
         return HAUL_OK;
-    links = haul__allocate_zeroed(kinds->allocator, count * sizeof *links);
+    links = haul__allocate_zeroed(kinds->allocator, room * sizeof *links);
     kinds->list.at[number].links = links;
     kinds->list.at[number].link_count = count;
-    for (i = 0; links && i < count && status == HAUL_OK; i++)
-        status = make_link(kinds, &slots[i], level, walk, &links[i]); /* may move the list */
+    kinds->list.at[number].link_room = room;
+    for (i = 0; links && i < room && status == HAUL_OK; i++) /* may move the list */
+        status = make_link(kinds, i < count ? &slots[i] : haul__arm_slot(walk, i - count), level,
+                           walk, &links[i]);
     return links ? status : HAUL_ERROR_MEMORY;
 }
 
@@ -142,7 +146,7 @@ static haul_status make_links(haul__kinds *kinds, size_t number)
 static haul_status make_pointers(haul__kinds *kinds, haul__kind *kind, size_t bytes)
 {
     size_t i;
-    if (kind->link_count == 0)
+    if (kind->link_room == 0)
         return HAUL_OK;
     kind->pointer_words = (bytes / HAUL__WORD + 63) / 64;
     kind->pointers =
@@ -194,7 +198,10 @@ static haul_status make_element(haul__kinds *kinds, haul__kind *kind)
     kind->granules = (walk->extent + HAUL__GRANULE - 1) / HAUL__GRANULE;
     bytes = kind->of == HAUL__KIND_ARRAY ? kind->stride : kind->granules * HAUL__GRANULE;
     status = make_pointers(kinds, kind, bytes);
-    return status == HAUL_OK ? make_gaps(kinds, kind, walk, bytes) : status;
+    if (status != HAUL_OK)
+        return status;
+    return haul__is_ruled(walk) ? haul__arms_make(kinds->allocator, kind)
+                                : make_gaps(kinds, kind, walk, bytes);
 }
 
 /* The codes of kinds begin with that of the second one if the first needs none. */
@@ -204,12 +211,12 @@ static void spare_a_code(haul__kinds *kinds, const haul_root *roots, size_t coun
     if (count != 1 || roots[0].count != 1 || kinds->list.count == 0)
         return;
     for (i = 0; i < kinds->list.count; i++)
-        for (k = 0; k < kinds->list.at[i].link_count; k++)
+        for (k = 0; k < kinds->list.at[i].link_room; k++)
             if (kinds->list.at[i].links[k].code == HAUL__CODE_FIRST)
                 return;
     kinds->first = HAUL__CODE_FREE;
     for (i = 0; i < kinds->list.count; i++)
-        for (k = 0; k < kinds->list.at[i].link_count; k++)
+        for (k = 0; k < kinds->list.at[i].link_room; k++)
             if (kinds->list.at[i].links[k].code != HAUL__CODE_FREE)
                 kinds->list.at[i].links[k].code--;
 }
@@ -228,14 +235,49 @@ static void make_one(const haul__kinds *kinds, haul__kind *kind, unsigned code)
     kind->one.room = kinds->most - bytes - HAUL__GRANULE;
 }
 
+/* May borrowed pointers lead to objects of this kind? The walk looks for the last range that begins
+ * before the address, and may have to look at many where single objects lie in arrays of theirs. It
+ * asks for a byte that travels. */
+static int can_lend(const haul__kind *kind)
+{
+    return kind->owners != (HAUL__LED_BY_ONE | HAUL__LED_BY_COUNT) &&
+           (!kind->arms || (kind->arms->live[0] & 1));
+}
+
 static void link_to_ones(const haul__kinds *kinds, const haul__kind *kind)
 {
     size_t i;
-    for (i = 0; i < kind->link_count; i++)
-        if (kind->links[i].is_one && kind->links[i].code != HAUL__CODE_FREE)
-            kind->links[i].one = haul__kind_by_code(kinds, kind->links[i].code)->one;
+    for (i = 0; i < kind->link_room; i++) {
+        haul__link *link = &kind->links[i];
+        const haul__kind *target =
+            link->code == HAUL__CODE_FREE ? NULL : haul__kind_by_code(kinds, link->code);
+        if (target && link->is_one && (!link->is_borrowed || can_lend(target)))
+            link->one = target->one;
         else
-            kind->links[i].one.misaligned = UINTPTR_MAX;
+            link->one.misaligned = UINTPTR_MAX;
+    }
+}
+
+/* A root that is the only one, and one object, comes before all arrays: they do not overlap it. */
+static void list_owners(haul__kinds *kinds, const haul_root *roots, size_t count)
+{
+    size_t i, k;
+    for (i = 0; i < kinds->list.count; i++)
+        for (k = 0; k < kinds->list.at[i].link_room; k++) {
+            const haul__link *link = &kinds->list.at[i].links[k];
+            if (link->code == HAUL__CODE_FREE)
+                continue;
+            if (link->is_borrowed)
+                kinds->list.at[link->code - kinds->first].is_lent = kinds->list.at[i].borrows = 1;
+            else
+                kinds->list.at[link->code - kinds->first].owners |=
+                    link->is_one ? HAUL__LED_BY_ONE : HAUL__LED_BY_COUNT;
+        }
+    for (i = 0; i < count; i++)
+        for (k = 0; k < kinds->list.count; k++)
+            if (kinds->list.at[k].type == roots[i].type && count + roots[i].count > 2)
+                kinds->list.at[k].owners |=
+                    roots[i].count == 1 ? HAUL__LED_BY_ONE : HAUL__LED_BY_COUNT;
 }
 
 /* A granule of no array needs no code to go on: where there are no arrays, codes are narrower. */
@@ -277,6 +319,7 @@ haul_status haul__kinds_open(haul__kinds *kinds, const haul_allocator *allocator
     choose_codes(kinds);
     for (i = 0; i < kinds->list.count; i++)
         make_one(kinds, &kinds->list.at[i], kinds->first + (unsigned)i);
+    list_owners(kinds, roots, count);
     for (i = 0; i < kinds->list.count; i++)
         link_to_ones(kinds, &kinds->list.at[i]);
     return HAUL_OK;
@@ -287,10 +330,11 @@ void haul__kinds_close(haul__kinds *kinds)
     size_t i;
     for (i = 0; i < kinds->list.count; i++) {
         const haul__kind *kind = &kinds->list.at[i];
-        haul__release(kinds->allocator, kind->links, kind->link_count * sizeof *kind->links);
+        haul__release(kinds->allocator, kind->links, kind->link_room * sizeof *kind->links);
         haul__release(kinds->allocator, kind->pointers,
                       kind->pointer_words * sizeof *kind->pointers);
         haul__release(kinds->allocator, kind->gaps, kind->gap_room * sizeof *kind->gaps);
+        haul__arms_release(kinds->allocator, kind->arms);
     }
     HAUL__LIST_RELEASE(kinds->allocator, &kinds->list);
 }

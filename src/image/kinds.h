@@ -35,8 +35,29 @@ typedef struct haul__link {
     uint8_t is_one;   /* exactly one object */
     uint8_t is_known; /* its count can be read */
     uint8_t is_text;  /* to a string of bytes whose kind is known */
-    uint8_t code;     /* of what it leads to; HAUL__CODE_FREE: no kind that the scan knows */
+    uint8_t is_borrowed;
+    uint8_t code; /* of what it leads to; HAUL__CODE_FREE: no kind that the scan knows */
 } haul__link;
+
+/* A row with rules: an arm of a union, or a pointer with tags or with types to choose from. */
+typedef struct haul__kind_arm {
+    const haul__ruled *ruled;
+    const haul_when *when;   /* NULL: it always holds */
+    const haul_switch *by;   /* chooses one of the links; NULL: there is one, or none */
+    const haul__link *links; /* of a pointer */
+} haul__kind_arm;
+
+#define HAUL__ARMS_BYTES 512u /* of an element with rules, at most */
+#define HAUL__ARMS_WORDS (HAUL__ARMS_BYTES / HAUL__WORD / 64)
+
+/* The rows with rules of a type, in order of offset. */
+typedef struct haul__kind_arms {
+    uint64_t live[HAUL__ARMS_BYTES / 64]; /* a bit for each byte that always travels */
+    size_t count;
+    haul__kind_arm at[];
+} haul__kind_arms;
+
+enum { HAUL__LED_BY_ONE = 1, HAUL__LED_BY_COUNT = 2 };
 
 typedef struct haul__kind {
     haul__kind_of of;
@@ -47,7 +68,12 @@ typedef struct haul__kind {
     size_t alignment;
     uint64_t mask; /* of the codes of an object; 0: they, or its bits, do not fit into a word */
     haul__link *links;
-    size_t link_count;
+    size_t link_count; /* of those that always hold; the links of arms stand behind them */
+    size_t link_room;
+    haul__kind_arms *arms; /* NULL: nothing has rules */
+    uint8_t owners;  /* HAUL__LED_BY_ONE, HAUL__LED_BY_COUNT: which pointers and roots lead here */
+    uint8_t is_lent; /* borrowed pointers lead here */
+    uint8_t borrows; /* it has borrowed pointers */
     uint64_t *pointers; /* a bit for each word of an element; NULL: it has no pointer */
     size_t pointer_words;
     haul__run *gaps; /* bytes of an element that are 0, up to the end of its last granule */

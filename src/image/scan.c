@@ -8,10 +8,15 @@
  *
  *   free         It must be zeros.
  *   an object    All granules behind its first one must be free. The bits must tell its pointers.
+ *                Rows with rules are asked for their meaning (arms.c).
  *   an array     It goes on as long as codes say so. Its elements are as objects.
  *
  * Each pointer is followed: where its target must lie, codes are free, and get those of the target;
  * or they are those of the target already. Anything else ends the scan, and the walk decides.
+ *
+ * A borrowed pointer is not followed. Where it leads, an object of its type must begin in the end.
+ * If one has begun when the pointer is visited, it has its code; if one may begin there later, all
+ * borrowed pointers are looked at once more, when all codes are there.
  *
  * Why it is right: an object is visited behind its beginning, so with all it leads to ahead of it
  * nothing is left out; a new target behind it ends the scan. An array has codes on all its
@@ -29,7 +34,7 @@
 #include "image/scan.h"
 
 #include "base/status.h"
-#include "image/scan_targets.h"
+#include "image/arms.h"
 
 #define LOOKS_MOST 8u                /* times that large arrays may be looked at again, at most */
 #define OBJECTS_AHEAD 8u             /* whose targets' codes are fetched */
@@ -108,7 +113,7 @@ HAUL__INLINE void fetch_codes(const haul__scan *s, const haul__codes *t, const h
     }
 }
 
-/* Does nothing begin within the object that begins here? */
+/* Does an object begin here, and nothing within it? */
 static int is_large_object(const haul__scan *s, const haul__kind *kind, size_t here)
 {
     return haul__code_at(&s->codes, here) == kind->one.code &&
@@ -223,6 +228,40 @@ static int visit_array(haul__scan *s, const haul__kind *kind)
            (kind->of == HAUL__KIND_POINTERS ? visit_pointers(s, kind) : visit_objects(s, kind));
 }
 
+/* An element with rules, of so many words. */
+static int visit_arms(haul__scan *s, const haul__kind *kind, const unsigned char *element,
+                      size_t word, size_t words)
+{
+    uint64_t wanted[HAUL__ARMS_WORDS] = { 0 };
+    if (kind->pointers)
+        memcpy(wanted, kind->pointers, kind->pointer_words * sizeof *wanted);
+    return haul__scan_arms(s, kind, element, wanted) && check_bits(s, word, words, wanted, 0) &&
+           visit_links(s, kind, element);
+}
+
+/* The same, of an object or an array. */
+static int visit_ruled(haul__scan *s, const haul__kind *kind)
+{
+    const unsigned char *element = s->block + s->here * HAUL__GRANULE;
+    const size_t words = kind->stride / HAUL__WORD;
+    size_t word = 2 * s->here, count;
+    if (kind->of == HAUL__KIND_OBJECT) {
+        if (!is_large_object(s, kind, s->here))
+            return 0;
+        s->end = s->here + kind->granules;
+        return haul__scan_wait(s, s->end * HAUL__GRANULE) &&
+               visit_arms(s, kind, element, word, 2 * kind->granules);
+    }
+    s->end = haul__end_of_array(&s->codes, s->here);
+    count = (s->end - s->here) * HAUL__GRANULE / kind->stride;
+    if (!haul__scan_wait(s, s->end * HAUL__GRANULE))
+        return 0;
+    for (; count-- > 0; element += kind->stride, word += words)
+        if (!visit_arms(s, kind, element, word, words))
+            return 0;
+    return 1;
+}
+
 /* Granules of nothing. */
 static int visit_free(haul__scan *s)
 {
@@ -241,14 +280,60 @@ HAUL__HOT static int visit_all(haul__scan *s)
             is_right = visit_free(s);
         } else {
             kind = haul__kind_by_code(&s->kinds, code);
-            is_right = kind->of == HAUL__KIND_OBJECT  ? visit_row(s, kind)
-                       : kind->of == HAUL__KIND_PLAIN ? visit_plain(s, code)
-                                                      : visit_array(s, kind);
+            is_right = kind->arms                      ? visit_ruled(s, kind)
+                       : kind->of == HAUL__KIND_OBJECT ? visit_row(s, kind)
+                       : kind->of == HAUL__KIND_PLAIN  ? visit_plain(s, code)
+                                                       : visit_array(s, kind);
         }
         if (!is_right)
             return 0;
     }
     return 1;
+}
+
+/* ---- Borrowed pointers that lead ahead. */
+
+static int settle_elements(haul__scan *s, const haul__kind *kind, size_t begin, size_t end)
+{
+    const unsigned char *element = s->block + begin * HAUL__GRANULE;
+    size_t count = kind->of == HAUL__KIND_ARRAY ? (end - begin) * HAUL__GRANULE / kind->stride : 1;
+    for (; kind->borrows && count > 0; count--, element += kind->stride)
+        if (!haul__scan_borrowed(s, kind, element))
+            return 0;
+    return 1;
+}
+
+/* All codes are there: what has none by now has nothing. */
+static int settle_all(haul__scan *s)
+{
+    size_t here, end;
+    for (here = 0; here < s->codes.granules; here = end) {
+        const unsigned code = haul__code_at(&s->codes, here);
+        const haul__kind *kind =
+            code == HAUL__CODE_FREE ? NULL : haul__kind_by_code(&s->kinds, code);
+        if (!kind)
+            end = haul__end_of_run(&s->codes, here, 0);
+        else
+            end = kind->of == HAUL__KIND_OBJECT ? here + kind->granules
+                                                : haul__end_of_array(&s->codes, here);
+        if (kind && !settle_elements(s, kind, here, end))
+            return 0;
+    }
+    return 1;
+}
+
+/* A root without a code stands before all others. */
+static int settle(haul__scan *s)
+{
+    const haul__kind *first;
+    if (!s->is_unsettled)
+        return 1;
+    first = &s->kinds.list.at[0];
+    s->end = s->codes.granules;
+    if (haul__kinds_have_lone_root(&s->kinds) && first->borrows &&
+        !haul__scan_borrowed(s, first, s->claimed->roots[0].address))
+        return 0;
+    return settle_all(s);
 }
 
 /* A root without a code: what lies before it is zeros, and all else is behind it. */
@@ -260,8 +345,11 @@ static int visit_lone_root(haul__scan *s)
     if (((uintptr_t)element & kind->one.misaligned) != 0 || offset - HAUL__GRANULE > kind->one.room)
         return 0;
     s->here = s->end = begin + kind->granules;
-    return haul__scan_wait(s, s->end * HAUL__GRANULE) && is_zero(s->block, offset) &&
-           check_bits(s, 2 * begin, 2 * kind->granules, kind->pointers, 0) &&
+    if (!haul__scan_wait(s, s->end * HAUL__GRANULE) || !is_zero(s->block, offset))
+        return 0;
+    if (kind->arms)
+        return visit_arms(s, kind, element, 2 * begin, 2 * kind->granules);
+    return check_bits(s, 2 * begin, 2 * kind->granules, kind->pointers, 0) &&
            check_gaps(kind, element) && visit_links(s, kind, element);
 }
 
@@ -290,7 +378,7 @@ static void read_along(void *user)
 {
     haul__scan *s = user;
     s->is_right = (haul__kinds_have_lone_root(&s->kinds) ? visit_lone_root(s) : mark_roots(s)) &&
-                  visit_all(s);
+                  visit_all(s) && settle(s);
 }
 
 static haul_status scan_all(haul__scan *s)

@@ -59,12 +59,29 @@ HAUL__INLINE size_t place_of(const haul__scan *s, uintptr_t value, size_t bytes)
     return offset % HAUL__GRANULE == 0 && haul__fits(offset, bytes, s->bytes) ? offset : 0;
 }
 
+/* Has nothing these bytes, which are whole granules? */
+static int are_new(const haul__scan *s, uintptr_t value, size_t bytes)
+{
+    const size_t offset = place_of(s, value, bytes);
+    return offset != 0 &&
+           haul__are_free(&s->codes, offset / HAUL__GRANULE, (offset + bytes) / HAUL__GRANULE);
+}
+
+/* Arrays of objects with rules, or that are lent, do not overlap: the walk counts how often the
+ * numbers that they read are covered, and at how many ranges a borrowed pointer makes it look. */
+static int must_be_new(const haul__kind *kind, size_t count)
+{
+    return kind->is_lent || (count > 1 && kind->arms);
+}
+
 static int mark_objects(haul__scan *s, const haul__kind *kind, uintptr_t value, size_t count,
                         size_t bytes)
 {
     size_t i;
     if (count > 1)
         s->work += bytes;
+    if (must_be_new(kind, count) && !are_new(s, value, bytes))
+        return 0;
     for (i = 0; i < count; i++)
         if (!haul__scan_one(&s->codes, &kind->one, value + i * kind->stride,
                             s->end * HAUL__GRANULE))

@@ -19,6 +19,7 @@ typedef struct haul__scan {
     int is_far;        /* the codes are many: they are fetched ahead */
     size_t here, end;  /* the granule that is visited; the first one behind what begins there */
     size_t work, most; /* bytes of arrays that were looked at, and may be */
+    int is_unsettled;  /* something was borrowed where nothing began yet */
 } haul__scan;
 
 /* Waits until the first `end` bytes have come. 0: something is wrong with them. */
