@@ -50,12 +50,21 @@ static haul_status queue_ruled(haul__discovery *d, uintptr_t address, uint32_t n
     return haul__queue_push(d, address, number, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
-static int can_queue(const haul__discovery *d, uintptr_t address, size_t count, uint32_t number)
+/* An object whose size is asked for is reached at once, because its address may be wrong. */
+static int can_queue(const haul__discovery *d, const haul__entry *entry)
 {
-    return !haul__is_general(d) && !d->in_order && count == 1 &&
-           !d->met_types[number].walk->is_wide && !haul__is_noted(d->met_types[number].walk) &&
-           !(d->named && haul__is_sized(d->met_types[number].walk)) && number <= UINT16_MAX &&
-           address <= HAUL__HIGHEST;
+    const haul__walk *walk = d->met_types[entry->met_type].walk;
+    return !haul__is_general(d) && !d->in_order && entry->count == 1 && !walk->is_wide &&
+           !haul__is_noted(walk) && !((d->named || entry->is_asked) && haul__is_sized(walk)) &&
+           entry->met_type <= UINT16_MAX && entry->address <= HAUL__HIGHEST;
+}
+
+/* The directions that the target is excluded from. */
+static unsigned ways_of(const haul__discovery *d, const haul__pointer *p)
+{
+    return d->within
+               ? 0
+               : p->slot->flags & (haul__is_last_level(p) ? HAUL__EXCLUDED : HAUL__UNRETURNED);
 }
 
 haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, size_t count)
@@ -71,6 +80,8 @@ haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, siz
         return status;
     }
     memset(&entry, 0, sizeof entry);
+    entry.address = p->value;
+    entry.count = count;
     if (!haul__is_last_level(p)) {
         entry.nearest = p->nearest;
         entry.what = HAUL__POINTERS;
@@ -80,16 +91,14 @@ haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, siz
         status = haul__met_type_of(d, slot->target, &entry.met_type);
         if (status != HAUL_OK)
             return status;
-        if (haul__is_ruled(d->met_types[entry.met_type].walk) && !d->named &&
-            can_queue(d, p->value, count, entry.met_type))
+        entry.is_asked = ways_of(d, p) != 0;
+        if (haul__is_ruled(d->met_types[entry.met_type].walk) && !d->named && can_queue(d, &entry))
             return queue_ruled(d, p->value, entry.met_type);
     } else {
         entry.what = HAUL__PLAIN;
         entry.level = (uint8_t)p->level;
     }
-    entry.address = p->value;
     entry.self = p->self;
-    entry.count = count;
     entry.stride = haul__unit_of(slot, p->level);
     entry.slot = slot;
     entry.index = p->index;
@@ -99,14 +108,6 @@ haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, siz
     entry.parent = d->at_entry;
     entry.parent_element = d->at_element;
     return haul__reach(d, &entry);
-}
-
-/* The directions that the target is excluded from. */
-static unsigned ways_of(const haul__discovery *d, const haul__pointer *p)
-{
-    return d->within
-               ? 0
-               : p->slot->flags & (haul__is_last_level(p) ? HAUL__EXCLUDED : HAUL__UNRETURNED);
 }
 
 haul_status haul__follow_measured(haul__discovery *d, const haul__pointer *p, size_t count)
@@ -203,7 +204,7 @@ static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
     uintptr_t end = 0;
     int must_visit = walk->has_parts, is_noted;
     haul_status status;
-    if (can_queue(d, entry->address, entry->count, entry->met_type))
+    if (can_queue(d, entry))
         return queue_ruled(d, entry->address, entry->met_type);
     status = meet_object(d, entry);
     if (status == HAUL_OK)

@@ -26,6 +26,7 @@ typedef struct haul__entry {
     uint32_t met_type;       /* number of the met type; of objects */
     uint8_t what, level;
     uint8_t is_again; /* visited before, with other ancestors or as another type */
+    uint8_t is_asked; /* its size is asked for before its turn */
 } haul__entry;
 
 typedef struct haul__chunk {

@@ -151,3 +151,39 @@ TEST(directions_shared, pointers_behind_shared_pointers_keep_both_promises)
         }
     haul_device_close(&device);
 }
+
+/* ---- Wrong pointers. */
+
+typedef struct numbers {
+    int64_t count;
+    int64_t values[];
+} numbers;
+
+typedef struct holder {
+    numbers *held;
+} holder;
+
+TEST(directions_shared, a_pointer_that_leads_nowhere_is_refused_before_its_target_tells_a_size)
+{
+    static const uintptr_t nowhere[] = { 16, 4095, (uintptr_t)0 - 64 };
+    haul_context *context = type_context();
+    haul_type *numbers_type, *holder_type;
+    haul_plan *plan;
+    size_t i;
+    const haul_field fields[] = { HAUL_RAW(numbers, count),
+                                  HAUL_TAIL(numbers, values, HAUL_COUNT(numbers, count)) };
+    const haul_field held[] = { HAUL_OBJECT(holder, held, &numbers_type, .transfer = HAUL_COPYIN) };
+    CHECK_STATUS(type_make("numbers", sizeof(numbers), fields, 2, &numbers_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(numbers_type), HAUL_OK);
+    CHECK_STATUS(type_make("holder", sizeof(holder), held, 1, &holder_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(holder_type), HAUL_OK);
+    for (i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
+        holder root;
+        root.held = (numbers *)nowhere[i];
+        CHECK_STATUS(haul_plan_create(context, haul_from_object(&root, holder_type), NULL, &plan),
+                     HAUL_ERROR_GRAPH);
+        CHECK_STR(haul_context_error(context)->path, "root.held");
+    }
+    haul_type_free(&holder_type);
+    haul_type_free(&numbers_type);
+}
