@@ -2,8 +2,8 @@
  *
  * New bytes alone would not do: an array over two objects that were found before marks nothing, yet
  * the two must stay side by side. A range with new bytes cannot have been logged before. A hash
- * over bounds finds other ranges that are in the log. So a range is logged twice at most, and many
- * pointers to few objects cost no more than the objects.
+ * over bounds finds other ranges that are in the log. So a range is logged twice at most, and once
+ * more for each further type, and many pointers to few objects cost no more than the objects.
  */
 #include "walk/log_order.h"
 #include "walk/met_types.h"
