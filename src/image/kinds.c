@@ -267,6 +267,7 @@ static void list_owners(haul__kinds *kinds, const haul_root *roots, size_t count
             const haul__link *link = &kinds->list.at[i].links[k];
             if (link->code == HAUL__CODE_FREE)
                 continue;
+            kinds->list.at[link->code - kinds->first].is_told |= link->is_told;
             if (link->is_borrowed)
                 kinds->list.at[link->code - kinds->first].is_lent = kinds->list.at[i].borrows = 1;
             else
