@@ -178,12 +178,14 @@ size_t haul__arm_link_count(const haul__walk *walk)
     return count;
 }
 
-const haul__slot *haul__arm_slot(const haul__walk *walk, size_t number)
+void haul__arm_slots(const haul__walk *walk, haul__link *links)
 {
-    const haul__ruled *ruled = walk->ruled;
-    for (; number >= link_count(ruled); ruled++)
-        number -= link_count(ruled);
-    return haul__case_count(ruled) ? &ruled->cases[number] : &ruled->slot;
+    size_t i, k;
+    for (i = 0; i < walk->ruled_count; i++) {
+        const haul__ruled *ruled = &walk->ruled[i];
+        for (k = 0; k < link_count(ruled); k++)
+            (links++)->slot = haul__case_count(ruled) ? &ruled->cases[k] : &ruled->slot;
+    }
 }
 
 /* Notes which pointers have bytes of another row that may travel as data while it does not hold. */

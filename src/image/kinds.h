@@ -89,6 +89,7 @@ typedef struct haul__kinds {
     HAUL__LIST(haul__kind) list;
     unsigned first;  /* the code of the first kind in the list */
     size_t most;     /* bytes of an element */
+    size_t judged;   /* rows of types that were judged */
     unsigned inside; /* the code of granules that go on with an array */
     unsigned width;  /* bits of a code: 1, 2, 4 or 8 */
     unsigned shift;  /* offset in the arena >> shift: the first bit of its code */

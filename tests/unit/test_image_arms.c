@@ -2,9 +2,12 @@
  * whose type a number of the struct chooses. The verdicts of scan and walk are compared for each
  * small damage (images/sample.h), and so is what they say of it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "context/context.h"
+#include "image/kinds.h"
 #include "images/sample.h"
 #include "support/check.h"
 #include "support/types.h"
@@ -1027,4 +1030,58 @@ TEST(image_arms, the_walk_reads_no_bytes_behind_the_last_object)
     sample_close(&s);
     haul_type_free(&type);
     haul_type_free(&hop_type);
+}
+
+/* ---- Made-up types. */
+
+enum { CROWD = 100 };
+
+typedef struct crowd {
+    uint64_t kind;
+    void *at;
+} crowd;
+
+/* Each of the types leads to all. */
+static void make_crowd(haul_type **types)
+{
+    static haul_field fields[CROWD];
+    char names[CROWD][8];
+    haul_struct plain = { .bytes = sizeof(crowd) };
+    size_t i, k;
+    for (i = 0; i < CROWD; i++) {
+        snprintf(names[i], sizeof names[i], "n%u", (unsigned)i);
+        plain.name = names[i];
+        CHECK_STATUS(haul_type_create(type_context(), &plain, &types[i]), HAUL_OK);
+    }
+    for (i = 0; i < CROWD; i++) {
+        for (k = 0; k < CROWD; k++) {
+            const haul_field row =
+                HAUL_ADDRESS(crowd, at, .target = &types[k], .when = HAUL_EQUALS(crowd, kind, 0));
+            fields[k] = row;
+            fields[k].name = names[k];
+            fields[k].when.low = fields[k].when.high = (int64_t)k;
+        }
+        CHECK_STATUS(haul_type_add(types[i], fields, CROWD), HAUL_OK);
+    }
+    for (i = 0; i < CROWD; i++)
+        CHECK_STATUS(haul_type_commit(types[i]), HAUL_OK);
+}
+
+TEST(image_arms, a_type_is_judged_once_however_many_pointers_lead_to_it)
+{
+    static haul_type *types[CROWD];
+    const haul_allocator *allocator = &type_context()->allocator;
+    haul__kinds kinds;
+    haul_root root;
+    size_t i;
+    memset(&root, 0, sizeof root);
+    root.count = 1;
+    make_crowd(types);
+    root.type = types[0];
+    CHECK_STATUS(haul__kinds_open(&kinds, allocator, &root, 1, 1 << 20), HAUL_OK);
+    CHECK_EQ(kinds.list.count, CROWD);
+    CHECK_EQ(kinds.judged, CROWD * (1 + CROWD));
+    haul__kinds_close(&kinds);
+    for (i = 0; i < CROWD; i++)
+        haul_type_free(&types[i]);
 }
