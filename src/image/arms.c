@@ -48,8 +48,15 @@ static int has_pointer_at(const haul_type *type, const haul_integer *field)
            (i && field->offset < walk->slots[i - 1].offset + HAUL__WORD);
 }
 
+/* Does an object have the number, as the walk sees it? Bytes behind the last one that travels are
+ * no object's. */
+static int has_number(const haul__walk *walk, const haul_integer *field)
+{
+    return haul__fits(field->offset, field->bytes, walk->true_upper);
+}
+
 /* A tag must be a number of each type that it can choose. */
-static int is_known_switch(const haul__rule *rule)
+static int is_known_switch(const haul__walk *walk, const haul__rule *rule)
 {
     const haul_switch *by = &rule->said.type_switch;
     size_t i;
@@ -57,30 +64,33 @@ static int is_known_switch(const haul__rule *rule)
         if (by->cases[i].base)
             return 0;
         if (by->kind == HAUL_SWITCH_KIND_TARGET &&
-            (!haul__fits(by->field.offset, by->field.bytes,
-                         haul__type_walk(rule->types[i])->extent) ||
+            (!has_number(haul__type_walk(rule->types[i]), &by->field) ||
              has_pointer_at(rule->types[i], &by->field)))
             return 0;
     }
-    return by->kind != HAUL_SWITCH_KIND_FUNCTION;
+    return by->kind != HAUL_SWITCH_KIND_FUNCTION &&
+           (by->kind != HAUL_SWITCH_KIND_SELF || has_number(walk, &by->field));
 }
 
 /* Tags lie below a granule: then the word leads into the granule that its target begins with. Ends,
  * pools, distances and packed pointers have flags. */
-static int is_known_pointer(const haul__ruled *ruled)
+static int is_known_pointer(const haul__walk *walk, const haul__ruled *ruled)
 {
     const haul_field *said = &ruled->rule->said;
     return is_ordinary(said) && said->tag_bits < HAUL__GRANULE && !ruled->rule->each &&
-           !(ruled->slot.flags & ~HAUL__SLOT_EACH) && is_known_switch(ruled->rule);
+           !(ruled->slot.flags & ~HAUL__SLOT_EACH) && is_known_switch(walk, ruled->rule);
 }
 
-static int is_known_row(const haul__ruled *ruled)
+/* Bytes that do not travel are zeros in an image, whatever the row says of them. */
+static int is_known_row(const haul__walk *walk, const haul__ruled *ruled)
 {
-    if (ruled->rule->said.when.kind == HAUL_WHEN_KIND_FUNCTION)
+    const haul_when *when = &ruled->rule->said.when;
+    if (when->kind == HAUL_WHEN_KIND_FUNCTION || ruled->rule->said.transfer != HAUL_COPY ||
+        (when->kind != HAUL_WHEN_KIND_ALWAYS && !has_number(walk, &when->field)))
         return 0;
     return ruled->kind == HAUL__RULED_DATA
                ? ruled->rule->said.kind != HAUL_FIELD_SKIP
-               : ruled->kind == HAUL__RULED_POINTER && is_known_pointer(ruled);
+               : ruled->kind == HAUL__RULED_POINTER && is_known_pointer(walk, ruled);
 }
 
 static size_t link_count(const haul__ruled *ruled)
@@ -147,7 +157,7 @@ int haul__arms_are_known(const haul_type *type)
         return 0;
     for (i = 0; i < walk->ruled_count; i++) {
         links += link_count(&walk->ruled[i]);
-        if (links > LINKS_MOST || !is_known_row(&walk->ruled[i]))
+        if (links > LINKS_MOST || !is_known_row(walk, &walk->ruled[i]))
             return 0;
     }
     return counts_lie_apart(walk);
@@ -168,19 +178,39 @@ size_t haul__arm_link_count(const haul__walk *walk)
     return count;
 }
 
-const haul__slot *haul__arm_slot(const haul__walk *walk, size_t number)
+void haul__arm_slots(const haul__walk *walk, haul__link *links)
 {
-    const haul__ruled *ruled = walk->ruled;
-    for (; number >= link_count(ruled); ruled++)
-        number -= link_count(ruled);
-    return haul__case_count(ruled) ? &ruled->cases[number] : &ruled->slot;
+    size_t i, k;
+    for (i = 0; i < walk->ruled_count; i++) {
+        const haul__ruled *ruled = &walk->ruled[i];
+        for (k = 0; k < link_count(ruled); k++)
+            (links++)->slot = haul__case_count(ruled) ? &ruled->cases[k] : &ruled->slot;
+    }
+}
+
+/* Notes which pointers have bytes of another row that may travel as data while it does not hold. */
+static void find_data_under(haul__kind_arms *arms)
+{
+    uint64_t once[HAUL__ARMS_BYTES / 64] = { 0 }, again[HAUL__ARMS_BYTES / 64] = { 0 };
+    size_t i, at;
+    for (i = 0; i < arms->count; i++) {
+        const haul__ruled *ruled = arms->at[i].ruled;
+        const size_t first = ruled->slot.offset, end = first + ruled->bytes;
+        for (at = first; ruled->rule->said.else_raw && at < end; at++)
+            put_bits(touches(once, at, 1) ? again : once, at, 1);
+    }
+    for (i = 0; i < arms->count; i++) {
+        const haul__ruled *ruled = arms->at[i].ruled;
+        arms->at[i].is_over_data =
+            touches(ruled->rule->said.else_raw ? again : once, ruled->slot.offset, ruled->bytes);
+    }
 }
 
 haul_status haul__arms_make(const haul_allocator *allocator, haul__kind *kind)
 {
     const haul__walk *walk = haul__type_walk(kind->type);
     haul__kind_arms *arms = haul__allocate_zeroed(allocator, bytes_of(walk->ruled_count));
-    size_t number = kind->link_count, i;
+    size_t number = kind->link_count, i, end;
     if (!arms)
         return HAUL_ERROR_MEMORY;
     kind->arms = arms;
@@ -197,8 +227,10 @@ haul_status haul__arms_make(const haul_allocator *allocator, haul__kind *kind)
             continue;
         arm->links = &kind->links[number];
         kind->links[number].is_borrowed = said->ownership == HAUL_BORROWED;
-        number += link_count(arm->ruled);
+        for (end = number + link_count(arm->ruled); number < end; number++)
+            kind->links[number].is_told = arm->by && arm->by->kind == HAUL_SWITCH_KIND_TARGET;
     }
+    find_data_under(arms);
     return HAUL_OK;
 }
 
@@ -268,7 +300,16 @@ static int borrow(haul__scan *s, const haul__one *one, uintptr_t value)
     return found == HAUL__CODE_FREE && offset >= s->end * HAUL__GRANULE;
 }
 
-/* A word of tags alone is no pointer, and has no bit. */
+/* Was the number read from the first of such elements? A pointer to none of them may lead anywhere.
+ */
+static int tells_its_own(const haul__scan *s, const haul__link *link, uintptr_t value)
+{
+    const size_t offset = value - (uintptr_t)s->block;
+    return offset % HAUL__GRANULE == 0 &&
+           haul__code_at(&s->codes, offset / HAUL__GRANULE) == link->code;
+}
+
+/* A word of tags alone is no pointer, and has no bit. It must not be data of another row. */
 static int visit_pointer(haul__scan *s, const haul__kind_arm *arm, const unsigned char *element,
                          uint64_t *wanted)
 {
@@ -278,15 +319,17 @@ static int visit_pointer(haul__scan *s, const haul__kind_arm *arm, const unsigne
     const haul__link *link = arm->links;
     wanted[number / 64] |= (uint64_t)(value || !word) << number % 64;
     if (!value)
-        return 1;
+        return !word || !arm->is_over_data;
     if (arm->by)
         link = choose(s, arm, element, value);
     if (!link)
         return 0;
     if (link->is_borrowed)
         return borrow(s, &link->one, value);
-    return link->is_one ? haul__scan_one(&s->codes, &link->one, value, s->end * HAUL__GRANULE)
-                        : haul__scan_counted(s, link, value, element);
+    if (link->is_one)
+        return haul__scan_one(&s->codes, &link->one, value, s->end * HAUL__GRANULE);
+    return haul__scan_counted(s, link, value, element) &&
+           (!arm->by || arm->by->kind != HAUL_SWITCH_KIND_TARGET || tells_its_own(s, link, value));
 }
 
 static int are_dead_zeros(const haul__kind *kind, const unsigned char *element,

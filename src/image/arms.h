@@ -9,7 +9,8 @@
 int haul__arms_are_known(const haul_type *type);
 /* The links of a known type's arms: one for each pointer, or one for each of its cases. */
 size_t haul__arm_link_count(const haul__walk *walk);
-const haul__slot *haul__arm_slot(const haul__walk *walk, size_t number);
+/* Gives each of them its slot. */
+void haul__arm_slots(const haul__walk *walk, haul__link *links);
 /* Lists the arms of a kind whose links have been made. HAUL_ERROR_MEMORY. */
 haul_status haul__arms_make(const haul_allocator *allocator, haul__kind *kind);
 void haul__arms_release(const haul_allocator *allocator, haul__kind_arms *arms);

@@ -10,6 +10,7 @@
 
 #define LIST_MOST ((size_t)4096)     /* of one element; so the lists of a kind stay small */
 #define BYTES_MOST ((size_t)1 << 16) /* of an element with pointers or gaps */
+#define ROWS_MOST ((size_t)1 << 18)  /* of types that are judged, some of them often */
 
 /* ---- The list. */
 
@@ -59,12 +60,25 @@ static int is_known_type(const haul_type *type, size_t most)
     return 1;
 }
 
+/* A type that is listed is known. Others are judged anew each time; once that has taken long, all
+ * that is new is unknown. */
+static int is_known(haul__kinds *kinds, const haul_type *type)
+{
+    const haul__walk *walk = haul__type_walk(type);
+    size_t i;
+    for (i = 0; i < kinds->list.count; i++)
+        if (kinds->list.at[i].type == type)
+            return 1;
+    kinds->judged += 1 + walk->slot_count + walk->ruled_count;
+    return kinds->judged <= ROWS_MOST && is_known_type(type, kinds->most);
+}
+
 static haul_status code_of_objects(haul__kinds *kinds, const haul_type *type, int is_array,
                                    uint8_t *code)
 {
     haul__kind kind;
     *code = HAUL__CODE_FREE;
-    if (!is_known_type(type, kinds->most))
+    if (!is_known(kinds, type))
         return HAUL_OK;
     memset(&kind, 0, sizeof kind);
     kind.type = type;
@@ -93,16 +107,17 @@ static int is_known_shape(const haul__slot *slot, unsigned level, const haul__wa
     return shape->kind == HAUL_COUNT_KIND_PRODUCT;
 }
 
-static haul_status make_link(haul__kinds *kinds, const haul__slot *slot, unsigned level,
-                             const haul__walk *walk, haul__link *link)
+/* A link that has its slot. */
+static haul_status make_link(haul__kinds *kinds, unsigned level, const haul__walk *walk,
+                             haul__link *link)
 {
+    const haul__slot *slot = link->slot;
     const int is_one = slot->shape[level].kind == HAUL_COUNT_KIND_ONE;
     const int is_last = level + 1u == slot->levels;
     const haul_type *target = is_last ? slot->target : NULL;
     haul_status status;
     haul__kind kind;
     link->offset = walk ? slot->offset : 0;
-    link->slot = slot;
     link->level = (uint8_t)level;
     link->is_known = (uint8_t)is_known_shape(slot, level, walk);
     link->is_one = is_one && target;
@@ -135,10 +150,15 @@ static haul_status make_links(haul__kinds *kinds, size_t number)
     kinds->list.at[number].links = links;
     kinds->list.at[number].link_count = count;
     kinds->list.at[number].link_room = room;
-    for (i = 0; links && i < room && status == HAUL_OK; i++) /* may move the list */
-        status = make_link(kinds, i < count ? &slots[i] : haul__arm_slot(walk, i - count), level,
-                           walk, &links[i]);
-    return links ? status : HAUL_ERROR_MEMORY;
+    if (!links)
+        return HAUL_ERROR_MEMORY;
+    for (i = 0; i < count; i++)
+        links[i].slot = &slots[i];
+    if (room > count)
+        haul__arm_slots(walk, links + count);
+    for (i = 0; i < room && status == HAUL_OK; i++) /* may move the list */
+        status = make_link(kinds, level, walk, &links[i]);
+    return status;
 }
 
 /* ---- Elements. */
@@ -267,6 +287,7 @@ static void list_owners(haul__kinds *kinds, const haul_root *roots, size_t count
             const haul__link *link = &kinds->list.at[i].links[k];
             if (link->code == HAUL__CODE_FREE)
                 continue;
+            kinds->list.at[link->code - kinds->first].is_told |= link->is_told;
             if (link->is_borrowed)
                 kinds->list.at[link->code - kinds->first].is_lent = kinds->list.at[i].borrows = 1;
             else

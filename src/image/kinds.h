@@ -36,7 +36,8 @@ typedef struct haul__link {
     uint8_t is_known; /* its count can be read */
     uint8_t is_text;  /* to a string of bytes whose kind is known */
     uint8_t is_borrowed;
-    uint8_t code; /* of what it leads to; HAUL__CODE_FREE: no kind that the scan knows */
+    uint8_t is_told; /* by a number of what it leads to */
+    uint8_t code;    /* of what it leads to; HAUL__CODE_FREE: no kind that the scan knows */
 } haul__link;
 
 /* A row with rules: an arm of a union, or a pointer with tags or with types to choose from. */
@@ -45,6 +46,7 @@ typedef struct haul__kind_arm {
     const haul_when *when;   /* NULL: it always holds */
     const haul_switch *by;   /* chooses one of the links; NULL: there is one, or none */
     const haul__link *links; /* of a pointer */
+    int is_over_data;        /* another row may have its bytes as data by .else_raw */
 } haul__kind_arm;
 
 #define HAUL__ARMS_BYTES 512u /* of an element with rules, at most */
@@ -73,6 +75,7 @@ typedef struct haul__kind {
     haul__kind_arms *arms; /* NULL: nothing has rules */
     uint8_t owners;  /* HAUL__LED_BY_ONE, HAUL__LED_BY_COUNT: which pointers and roots lead here */
     uint8_t is_lent; /* borrowed pointers lead here */
+    uint8_t is_told; /* pointers lead here that a number of the object tells its type */
     uint8_t borrows; /* it has borrowed pointers */
     uint64_t *pointers; /* a bit for each word of an element; NULL: it has no pointer */
     size_t pointer_words;
@@ -86,6 +89,7 @@ typedef struct haul__kinds {
     HAUL__LIST(haul__kind) list;
     unsigned first;  /* the code of the first kind in the list */
     size_t most;     /* bytes of an element */
+    size_t judged;   /* rows of types that were judged */
     unsigned inside; /* the code of granules that go on with an array */
     unsigned width;  /* bits of a code: 1, 2, 4 or 8 */
     unsigned shift;  /* offset in the arena >> shift: the first bit of its code */

@@ -67,11 +67,12 @@ static int are_new(const haul__scan *s, uintptr_t value, size_t bytes)
            haul__are_free(&s->codes, offset / HAUL__GRANULE, (offset + bytes) / HAUL__GRANULE);
 }
 
-/* Arrays of objects with rules, or that are lent, do not overlap: the walk counts how often the
- * numbers that they read are covered, and at how many ranges a borrowed pointer makes it look. */
+/* Arrays of objects with rules, that tell their types, or that are lent, do not overlap: the walk
+ * counts how often the numbers that are read there are covered, and at how many ranges a borrowed
+ * pointer makes it look. */
 static int must_be_new(const haul__kind *kind, size_t count)
 {
-    return kind->is_lent || (count > 1 && kind->arms);
+    return kind->is_lent || (count > 1 && (kind->arms || kind->is_told));
 }
 
 static int mark_objects(haul__scan *s, const haul__kind *kind, uintptr_t value, size_t count,

@@ -236,7 +236,7 @@ static int overlap(size_t first, size_t bytes, size_t offset, size_t count)
 }
 
 /* Is a row with rules data now? An arm that is plain bytes, or one that does not hold and travels
- * as it is; so a row that always holds is none. Functions are not asked. */
+ * as it is. Functions are not asked. A row that always holds has no field that could be read. */
 static int is_data_now(const haul__ruled *ruled, const void *element)
 {
     const haul_field *said;
@@ -245,8 +245,9 @@ static int is_data_now(const haul__ruled *ruled, const void *element)
     said = &ruled->rule->said;
     if (said->kind == HAUL_FIELD_SKIP || said->when.kind == HAUL_WHEN_KIND_FUNCTION)
         return 0;
-    return haul__when_holds(&said->when, element) ? ruled->kind == HAUL__RULED_DATA
-                                                  : said->else_raw;
+    return said->when.kind == HAUL_WHEN_KIND_ALWAYS || haul__when_holds(&said->when, element)
+               ? ruled->kind == HAUL__RULED_DATA
+               : said->else_raw;
 }
 
 /* Are bytes of the range plain data of the element? The elements of a tail have an entry of their

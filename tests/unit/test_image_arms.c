@@ -2,9 +2,12 @@
  * whose type a number of the struct chooses. The verdicts of scan and walk are compared for each
  * small damage (images/sample.h), and so is what they say of it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "context/context.h"
+#include "image/kinds.h"
 #include "images/sample.h"
 #include "support/check.h"
 #include "support/types.h"
@@ -814,4 +817,271 @@ TEST(image_arms, a_borrowed_pointer_to_nothing_is_refused_with_its_path)
     CHECK_STR(haul_context_error(s.walks)->path, "root.parent");
     sample_close(&s);
     haul_type_free(&type);
+}
+
+/* ---- What the walk refuses in objects with rules. */
+
+/* An image of the object, with other bytes in one of its words. */
+static void check_changed(const haul_field *fields, size_t count, const void *object, size_t at,
+                          uintptr_t value, void (*check)(sample *))
+{
+    haul_type *type;
+    many m;
+    sample s;
+    memcpy(&m, object, sizeof m);
+    CHECK_STATUS(type_make("many", sizeof m, fields, count, &type), HAUL_OK);
+    sample_open(&s, &m, type, 1);
+    sample_is_accepted(&s);
+    memcpy(s.parts.part[HAUL__SECTION_ARENA].at + 2 * WORD + at, &value, WORD);
+    check(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+}
+
+/* Such a word is fixed, so it must be data of nobody. */
+TEST(image_arms, tags_without_a_pointer_are_refused_where_another_arm_may_be_data)
+{
+    static const struct {
+        int tagged, other;
+        void (*check)(sample *);
+    } all[] = {
+        { 0, 0, sample_is_accepted },
+        { 1, 0, sample_is_accepted }, /* its own */
+        { 0, 1, sample_is_refused },
+        { 1, 1, sample_is_refused },
+    };
+    haul_field fields[] = {
+        HAUL_ADDRESS(many, c, .element_bytes = 4, .tag_bits = 3,
+                     .when = HAUL_EQUALS(many, count, 0)),
+        HAUL_RAW(many, c, .when = HAUL_EQUALS(many, count, 1)),
+        HAUL_RAW(many, c, .when = HAUL_EQUALS(many, count, 2)),
+    };
+    haul_type *type;
+    many m;
+    size_t i;
+    memset(&m, 0, sizeof m);
+    m.c = (many *)1;
+    fields[1].name = "d";
+    fields[2].name = "e";
+    for (i = 0; i < sizeof all / sizeof *all; i++) {
+        fields[0].else_raw = all[i].tagged;
+        fields[1].else_raw = all[i].other;
+        check_note("case %zu", i);
+        CHECK_STATUS(type_make("many", sizeof m, fields, 3, &type), HAUL_OK);
+        sample_check_objects(&m, type, 1, all[i].check);
+        check_note(NULL);
+        haul_type_free(&type);
+    }
+}
+
+TEST(image_arms, bytes_that_do_not_travel_are_zeros_although_their_row_holds)
+{
+    haul_field field = HAUL_RAW(many, large, .when = HAUL_EQUALS(many, count, 0));
+    many m;
+    memset(&m, 0, sizeof m);
+    check_changed(&field, 1, &m, offsetof(many, large), 1, sample_is_accepted);
+    field.transfer = HAUL_CREATE;
+    CHECK_JUDGES(0, field);
+    field.transfer = HAUL_COPYIN;
+    CHECK_JUDGES(0, field);
+}
+
+/* Skipped bytes at the end of a struct are those of no object; within it they are its own. */
+static void check_number_in_rest(haul_field field)
+{
+    static const size_t ends[] = { 0, WORD };
+    haul_field fields[2];
+    haul_type *type;
+    many m[2];
+    size_t i;
+    memset(m, 0, sizeof m);
+    m[0].c = &m[1];
+    fields[0] = field;
+    fields[1] = (haul_field)HAUL_SKIP(many, rest);
+    for (i = 0; i < 2; i++) {
+        const haul_root root = { m, NULL, 1 };
+        haul_root roots[1];
+        fields[1].bytes = sizeof m->rest - ends[i];
+        CHECK_STATUS(type_make("told", sizeof *m, &fields[1], 1, &many_type), HAUL_OK);
+        CHECK_STATUS(type_make("many", sizeof *m, fields, 2, &type), HAUL_OK);
+        CHECK_STATUS(haul_type_commit(many_type), HAUL_OK);
+        CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+        roots[0] = root;
+        roots[0].type = type;
+        check_note("%zu bytes behind the number", ends[i]);
+        sample_check_roots(roots, 1, i ? sample_is_accepted : sample_is_refused);
+        check_note(NULL);
+        haul_type_free(&type);
+        haul_type_free(&many_type);
+    }
+}
+
+TEST(image_arms, numbers_behind_the_last_byte_that_travels_are_left_to_the_walk)
+{
+    static const haul_case cases[] = { { 0, &many_type, 0 } };
+    check_number_in_rest((haul_field)HAUL_RAW(many, a, .when = HAUL_EQUALS(many, rest[0], 0)));
+    check_number_in_rest(
+        (haul_field)HAUL_ADDRESS(many, c, .type_switch = HAUL_SWITCH(many, rest[0], cases)));
+    check_number_in_rest(
+        (haul_field)HAUL_ADDRESS(many, c, .type_switch = HAUL_SWITCH_TARGET(many, rest[0], cases)));
+}
+
+typedef struct item {
+    uint64_t tag, rest;
+} item;
+
+/* A pointer to no elements may lead anywhere, and the number there is somebody else's. */
+TEST(image_arms, the_number_of_no_elements_is_refused)
+{
+    static const haul_case cases[] = { { 0, &other_type, 0 } };
+    const haul_field field = HAUL_ADDRESS(many, c, .count = HAUL_COUNT(many, count),
+                                          .type_switch = HAUL_SWITCH_TARGET(item, tag, cases));
+    haul_field fields[2];
+    item one = { 0, 5 };
+    many m;
+    memset(&m, 0, sizeof m);
+    m.c = (void *)&one;
+    m.count = 1;
+    fields[0] = field;
+    fields[1] = (haul_field)HAUL_ADDRESS(many, a, .target = &other_type);
+    other_type = type_new(&(const haul_struct)HAUL_PLAIN(item, NULL));
+    CHECK_STATUS(haul_type_commit(other_type), HAUL_OK);
+    check_changed(fields, 1, &m, offsetof(many, count), 0, sample_is_refused);
+    m.a = (void *)&one; /* the object is there all the same */
+    check_changed(fields, 2, &m, offsetof(many, count), 0, sample_is_left_to_walk);
+    haul_type_free(&other_type);
+}
+
+typedef struct told {
+    item *one; /* by its tag */
+    item *some;
+    uint64_t count;
+} told;
+
+/* Each pointer reads the tag, and each array covers it. */
+TEST(image_arms, arrays_of_objects_that_tell_their_types_do_not_overlap)
+{
+    enum { ITEMS = 32, TOLD = ITEMS * ITEMS / 4 };
+    static haul_type *item_type;
+    static const haul_case cases[] = { { 0, &item_type, 0 } };
+    static const haul_field fields[] = {
+        HAUL_ADDRESS(told, one, .type_switch = HAUL_SWITCH_TARGET(item, tag, cases)),
+        HAUL_OBJECTS(told, some, &item_type, HAUL_COUNT(told, count)),
+    };
+    static item items[ITEMS];
+    static told all[TOLD];
+    haul_type *type;
+    size_t i;
+    memset(all, 0, sizeof all);
+    item_type = type_new(&(const haul_struct)HAUL_PLAIN(item, NULL));
+    type = TYPE_NEW(told, fields);
+    CHECK_STATUS(haul_type_commit(item_type), HAUL_OK);
+    for (i = 1; i < TOLD; i++)
+        all[i].one = &items[ITEMS / 2];
+    all[0].some = items;
+    all[0].count = ITEMS;
+    sample_check_objects(all, type, TOLD, sample_is_accepted);
+    all[1].some = &items[1];
+    all[1].count = ITEMS - 1;
+    sample_check_objects(all, type, TOLD, sample_is_left_to_walk);
+    for (i = 0; i < TOLD; i++) {
+        const size_t first = i % (ITEMS / 2), last = ITEMS / 2 + i / (ITEMS / 2);
+        all[i].some = &items[first];
+        all[i].count = last - first + 1;
+    }
+    all[TOLD - 1] = all[0];
+    all[0].some = items;
+    all[0].count = ITEMS;
+    sample_check_objects(all, type, TOLD, sample_is_refused);
+    haul_type_free(&type);
+    haul_type_free(&item_type);
+}
+
+typedef struct hop {
+    int32_t to; /* a distance, null */
+} hop;
+
+/* A row that always holds reads no field, also where an object ends with the block. */
+TEST(image_arms, the_walk_reads_no_bytes_behind_the_last_object)
+{
+    static haul_type *hop_type;
+    static hop hops[WORD];
+    const haul_field hop_fields[] = { HAUL_RELATIVE(hop, to, .element_bytes = 1) };
+    const haul_field fields[] = {
+        HAUL_ADDRESS(lender, at, .target = &hop_type, .count = HAUL_FIXED(WORD)),
+        HAUL_ADDRESS(lender, borrowed, .element_bytes = 1, .ownership = HAUL_BORROWED),
+    };
+    haul_type *type;
+    lender l;
+    sample s;
+    uintptr_t last;
+    memset(&l, 0, sizeof l);
+    l.at = (void *)hops;
+    l.borrowed = &l.rest;
+    hop_type = TYPE_NEW(hop, hop_fields);
+    CHECK_STATUS(haul_type_commit(hop_type), HAUL_OK);
+    type = TYPE_NEW(lender, fields);
+    sample_open(&s, &l, type, 1);
+    sample_is_left_to_walk(&s);
+    last = s.bytes - sizeof(hop);
+    memcpy(s.parts.part[HAUL__SECTION_ARENA].at + 2 * WORD + offsetof(lender, borrowed), &last,
+           WORD);
+    sample_is_refused(&s); /* it leads to no plain byte */
+    sample_close(&s);
+    haul_type_free(&type);
+    haul_type_free(&hop_type);
+}
+
+/* ---- Made-up types. */
+
+enum { CROWD = 100 };
+
+typedef struct crowd {
+    uint64_t kind;
+    void *at;
+} crowd;
+
+/* Each of the types leads to all. */
+static void make_crowd(haul_type **types)
+{
+    static haul_field fields[CROWD];
+    char names[CROWD][8];
+    haul_struct plain = { .bytes = sizeof(crowd) };
+    size_t i, k;
+    for (i = 0; i < CROWD; i++) {
+        snprintf(names[i], sizeof names[i], "n%u", (unsigned)i);
+        plain.name = names[i];
+        CHECK_STATUS(haul_type_create(type_context(), &plain, &types[i]), HAUL_OK);
+    }
+    for (i = 0; i < CROWD; i++) {
+        for (k = 0; k < CROWD; k++) {
+            const haul_field row =
+                HAUL_ADDRESS(crowd, at, .target = &types[k], .when = HAUL_EQUALS(crowd, kind, 0));
+            fields[k] = row;
+            fields[k].name = names[k];
+            fields[k].when.low = fields[k].when.high = (int64_t)k;
+        }
+        CHECK_STATUS(haul_type_add(types[i], fields, CROWD), HAUL_OK);
+    }
+    for (i = 0; i < CROWD; i++)
+        CHECK_STATUS(haul_type_commit(types[i]), HAUL_OK);
+}
+
+TEST(image_arms, a_type_is_judged_once_however_many_pointers_lead_to_it)
+{
+    static haul_type *types[CROWD];
+    const haul_allocator *allocator = &type_context()->allocator;
+    haul__kinds kinds;
+    haul_root root;
+    size_t i;
+    memset(&root, 0, sizeof root);
+    root.count = 1;
+    make_crowd(types);
+    root.type = types[0];
+    CHECK_STATUS(haul__kinds_open(&kinds, allocator, &root, 1, 1 << 20), HAUL_OK);
+    CHECK_EQ(kinds.list.count, CROWD);
+    CHECK_EQ(kinds.judged, CROWD * (1 + CROWD));
+    haul__kinds_close(&kinds);
+    for (i = 0; i < CROWD; i++)
+        haul_type_free(&types[i]);
 }
