@@ -57,7 +57,7 @@ static int is_object(const haul__order_log *log, uintptr_t address, const haul_t
 
 /* ---- What its object says. */
 
-/* What a pointer of the object, to such structs, says of a borrowed one. */
+/* What a pointer of the object, to such structs, says of a borrowed one. The last one counts most. */
 typedef enum saying { SAYS_NOTHING, SAYS_EMPTY, SAYS_END } saying;
 
 static saying ask_slot(const haul_plan *plan, const haul__reference *reference,
@@ -83,21 +83,23 @@ static saying ask_slot(const haul_plan *plan, const haul__reference *reference,
                : SAYS_NOTHING;
 }
 
-/* An end comes before all else. */
+static saying louder(saying a, saying b)
+{
+    return a > b ? a : b;
+}
+
 static saying ask_object(const haul_plan *plan, const haul__reference *reference)
 {
     const haul__walk *rows = reference->object.rows;
-    const size_t slots = rows ? rows->slot_count : 0, ruled = rows ? rows->ruled_count : 0;
     saying all = SAYS_NOTHING;
     size_t i;
-    for (i = 0; i < slots + ruled && all != SAYS_END; i++) {
-        const haul__ruled *row = i < slots ? NULL : &rows->ruled[i - slots];
-        const haul_field *said = row && row->rule ? &row->rule->said : NULL;
-        saying one = SAYS_NOTHING;
-        if (!row || row->kind == HAUL__RULED_POINTER)
-            one = ask_slot(plan, reference, row ? &row->slot : &rows->slots[i],
-                           said ? said->tag_bits : 0);
-        all = one != SAYS_NOTHING ? one : all;
+    for (i = 0; rows && i < rows->slot_count && all != SAYS_END; i++)
+        all = louder(all, ask_slot(plan, reference, &rows->slots[i], 0));
+    for (i = 0; rows && i < rows->ruled_count && all != SAYS_END; i++) {
+        const haul__ruled *row = &rows->ruled[i];
+        const uintptr_t tags = row->rule ? row->rule->said.tag_bits : 0;
+        if (row->kind == HAUL__RULED_POINTER)
+            all = louder(all, ask_slot(plan, reference, &row->slot, tags));
     }
     return all;
 }
