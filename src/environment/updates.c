@@ -70,8 +70,8 @@ static haul_status send(const haul__batch *batch, unsigned char *packed, const s
         next = first + 1;
         while (next < s->strips && list[next].packed - list[first].packed < piece)
             next++;
-        end = next < s->strips ? list[next].packed : s->packed_bytes;
-        haul__batch_copy(batch, packed, list[first].packed, end);
+        end = next < s->strips ? (size_t)list[next].packed : s->packed_bytes;
+        haul__batch_copy(batch, packed, (size_t)list[first].packed, end);
         status = is_one_run(list, s)
                      ? haul__copy_to(device, list->first, packed, s->bytes)
                      : haul__scatter_strips(device, list + first, next - first, packed, end);
