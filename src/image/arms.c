@@ -300,12 +300,12 @@ static int borrow(haul__scan *s, const haul__one *one, uintptr_t value)
     return found == HAUL__CODE_FREE && offset >= s->end * HAUL__GRANULE;
 }
 
-/* Was the number read from the first of such elements? A pointer to none of them may lead anywhere.
- */
+/* Was the number read from the first of such elements? A pointer to none of them may lead anywhere,
+ * and granules that are free have the code of kinds that the scan does not know. */
 static int tells_its_own(const haul__scan *s, const haul__link *link, uintptr_t value)
 {
     const size_t offset = value - (uintptr_t)s->block;
-    return offset % HAUL__GRANULE == 0 &&
+    return link->code != HAUL__CODE_FREE && offset % HAUL__GRANULE == 0 &&
            haul__code_at(&s->codes, offset / HAUL__GRANULE) == link->code;
 }
 

@@ -7,7 +7,6 @@
 
 #include "type/type.h"
 #include "support/check.h"
-#include "support/random.h"
 #include "support/types.h"
 
 static const haul_context_options ordinary;
@@ -235,9 +234,7 @@ void sample_damage_all(sample *s)
     check_note(NULL);
 }
 
-/* A pointer to anywhere, another number, or another bit. Half of the pointers lead where others do.
- */
-static void damage_once(sample *s, random_source *random)
+void sample_damage_once(sample *s, random_source *random)
 {
     const size_t word = 2 + random_below(random, s->bytes / WORD - 2);
     unsigned char *arena = s->parts.part[HAUL__SECTION_ARENA].at, *at = arena + word * WORD;
@@ -249,8 +246,13 @@ static void damage_once(sample *s, random_source *random)
         at[random_below(random, WORD)] = (unsigned char)random_below(random, 5);
     else if (random_below(random, 2) && sample_has_bit(s, other))
         memcpy(at, arena + other * WORD, WORD);
-    else
+    else {
+        if (random_below(random, 4) == 0) { /* another tag */
+            memcpy(&value, at, WORD);
+            value ^= random_below(random, 2 * WORD);
+        }
         memcpy(at, &value, WORD);
+    }
 }
 
 void sample_damage_at_random(sample *s, size_t rounds)
@@ -264,7 +266,7 @@ void sample_damage_at_random(sample *s, size_t rounds)
     for (i = 0; i < rounds; i++) {
         check_note("round %zu", i);
         for (k = 1 + random_below(&random, 5); k > 0; k--)
-            damage_once(s, &random);
+            sample_damage_once(s, &random);
         sample_compare(s, 1);
         bytes_set(arena, was.at, was.count);
         bytes_set(bits, bits_were.at, bits_were.count);

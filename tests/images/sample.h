@@ -7,6 +7,7 @@
 
 #include "image/scan.h"
 #include "images/image_bytes.h"
+#include "support/random.h"
 
 #define WORD sizeof(void *)
 
@@ -41,6 +42,8 @@ void sample_compare(sample *s, int may_be_unsure);
 
 void sample_damage_byte(sample *s, size_t at);
 void sample_damage_all(sample *s);
+/* A pointer to anywhere, another number, tag or bit. Half of the pointers lead where others do. */
+void sample_damage_once(sample *s, random_source *random);
 /* With several damages in each round. */
 void sample_damage_at_random(sample *s, size_t rounds);
 void sample_is_accepted(sample *s);
