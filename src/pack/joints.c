@@ -57,7 +57,8 @@ static int is_object(const haul__order_log *log, uintptr_t address, const haul_t
 
 /* ---- What its object says. */
 
-/* What a pointer of the object, to such structs, says of a borrowed one. The last one counts most. */
+/* What a pointer of the object, to such structs, says of a borrowed one: what comes last counts
+ * most. */
 typedef enum saying { SAYS_NOTHING, SAYS_EMPTY, SAYS_END } saying;
 
 static saying ask_slot(const haul_plan *plan, const haul__reference *reference,
