@@ -952,6 +952,24 @@ TEST(image_arms, the_number_of_no_elements_is_refused)
     haul_type_free(&other_type);
 }
 
+/* Nor is it one of a type that the scan does not know, whose code is that of free granules. */
+TEST(image_arms, the_number_of_no_elements_of_an_unknown_type_is_refused)
+{
+    static const haul_case cases[] = { { 0, &other_type, 0 } };
+    const haul_field field = HAUL_ADDRESS(many, c, .count = HAUL_COUNT(many, count),
+                                          .type_switch = HAUL_SWITCH_TARGET(item, tag, cases));
+    const haul_field item_fields[] = {
+        HAUL_RAW(item, tag),
+        HAUL_RAW(item, rest, .when = HAUL_EQUALS(item, tag, 0), .transfer = HAUL_CREATE),
+    };
+    many m;
+    memset(&m, 0, sizeof m);
+    CHECK_STATUS(type_make("item", sizeof(item), item_fields, 2, &other_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(other_type), HAUL_OK);
+    check_changed(&field, 1, &m, offsetof(many, c), 2 * WORD, sample_is_refused); /* the root */
+    haul_type_free(&other_type);
+}
+
 typedef struct told {
     item *one; /* by its tag */
     item *some;
