@@ -228,7 +228,7 @@ static int visit_array(haul__scan *s, const haul__kind *kind)
            (kind->of == HAUL__KIND_POINTERS ? visit_pointers(s, kind) : visit_objects(s, kind));
 }
 
-/* An element with rules, of so many words. */
+/* Visits an element with rules, which begins at `word` of the arena and has `words` words. */
 static int visit_arms(haul__scan *s, const haul__kind *kind, const unsigned char *element,
                       size_t word, size_t words)
 {

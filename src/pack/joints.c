@@ -16,9 +16,9 @@
  * that lead to one joint, if one of them leads to no such structs.
  *
  * The answer does not depend on what happens to lie beside an object, unless two meanings are left.
- * In an arena that was written in order there is no question: a cluster ends before the granule at
- * which the next one begins, or there; then both answers are one place. So what is written, loaded
- * and written again has the same bytes.
+ * In an arena that was written in order the answer does not matter. If a cluster ends where the
+ * next one begins, the two stand so in the copy, too, and both answers are one place. So an image
+ * that is loaded and written again has the same bytes.
  */
 #include "pack/joints.h"
 

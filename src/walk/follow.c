@@ -91,9 +91,11 @@ haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, siz
         status = haul__met_type_of(d, slot->target, &entry.met_type);
         if (status != HAUL_OK)
             return status;
-        entry.is_asked = ways_of(d, p) != 0;
-        if (haul__is_ruled(d->met_types[entry.met_type].walk) && !d->named && can_queue(d, &entry))
-            return queue_ruled(d, p->value, entry.met_type);
+        if (haul__is_ruled(d->met_types[entry.met_type].walk)) {
+            entry.is_asked = ways_of(d, p) != 0;
+            if (!d->named && can_queue(d, &entry))
+                return queue_ruled(d, p->value, entry.met_type);
+        }
     } else {
         entry.what = HAUL__PLAIN;
         entry.level = (uint8_t)p->level;

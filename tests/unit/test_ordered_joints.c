@@ -437,11 +437,11 @@ typedef struct vec {
     struct vec *next;
 } vec;
 
+static const haul_field item_fields[] = { HAUL_ARRAY(item, value, HAUL_ONE) };
 static haul_type *item_type, *vec_type;
 
 static void vec_types(const haul_field *vec_fields)
 {
-    static const haul_field item_fields[] = { HAUL_ARRAY(item, value, HAUL_ONE) };
     item_type = TYPE_OPEN(item, item_fields);
     vec_type = type_open("vec", sizeof(vec), vec_fields, 3);
     type_commit(vec_type);
@@ -528,7 +528,6 @@ static haul_type *choice_type;
 
 TEST(ordered_joints, a_pair_that_ends_elsewhere_says_nothing)
 {
-    static const haul_field item_fields[] = { HAUL_ARRAY(item, value, HAUL_ONE) };
     static const haul_field fields[] = {
         HAUL_OBJECTS(choice, others, &item_type, HAUL_FIXED(2)),
         HAUL_OBJECTS(choice, all, &item_type, HAUL_FIXED(2)),
@@ -570,7 +569,6 @@ static haul_type *label_type;
 
 TEST(ordered_joints, a_pair_of_other_elements_says_nothing)
 {
-    static const haul_field item_fields[] = { HAUL_ARRAY(item, value, HAUL_ONE) };
     static const haul_field fields[] = {
         HAUL_OBJECTS(label, others, &item_type, HAUL_FIXED(2)),
         HAUL_ARRAY(label, text, HAUL_UNTIL(label, end)),
@@ -611,7 +609,6 @@ static haul_type *empty_type;
 /* All three lead to the joint of what `name` or `first` leads to, and of others. */
 static void check_empty(const haul_field *fields, int with_name)
 {
-    static const haul_field item_fields[] = { HAUL_ARRAY(item, value, HAUL_ONE) };
     copy c;
     block b;
     empty *e;
@@ -672,7 +669,6 @@ static haul_type *span_type;
 /* No item begins there. */
 TEST(ordered_joints, a_pointer_to_a_struct_is_an_end_where_something_else_begins)
 {
-    static const haul_field item_fields[] = { HAUL_ARRAY(item, value, HAUL_ONE) };
     static const haul_field fields[] = {
         HAUL_STRING(span, text),
         HAUL_OBJECTS(span, items, &item_type, HAUL_COUNT(span, count)),
