@@ -351,6 +351,8 @@ static size_t count_of(walker *w, const model_type *t, const model_field *f, uns
     case RULE_SENTINEL:
         while (!is_terminator(target + n * unit, unit, s->add))
             n++;
+        add_range(&w->r->ended, &w->r->ended_count, &w->r->ended_capacity, target, 0,
+                  (n + 1) * unit);
         return n + 1;
     case RULE_BY_INDEX:
         return (3 * index + 1) % 4;
@@ -1056,6 +1058,7 @@ void reference_free(reference *r)
     free(r->rooms);
     free(r->nothing);
     free(r->unsent);
+    free(r->ended);
     free(r->unreturned);
     free(r->slots);
     free(r->counts);

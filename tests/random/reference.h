@@ -79,6 +79,8 @@ typedef struct reference {
     size_t nothing_count, nothing_capacity;
     reference_range *unsent; /* zeros in the copy: sorted, merged; `copy` is of no meaning */
     size_t unsent_count, unsent_capacity;
+    reference_range *ended; /* arrays up to their terminators; `copy` is of no meaning */
+    size_t ended_count, ended_capacity;
     reference_range *unreturned; /* the host's own, whatever the copy becomes: the same */
     size_t unreturned_count, unreturned_capacity;
     reference_slot *slots; /* sorted by place, each once */
