@@ -65,11 +65,17 @@ static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
     return haul__log_reference(d, &reference);
 }
 
-/* After its target: the word of a pointer to no elements joins one list only. */
+/* After its target: the word of a pointer to no elements joins one list only. It may lead to the
+ * arena's end; then its tags need room there, so that the word lies in the arena's range. */
 static void unlist_empty(haul__discovery *d, const haul__field_value *w, size_t empty)
 {
-    if (w->what == HAUL__IS_FIXED || (w->what == HAUL__IS_EXPLICIT && w->start != w->value))
-        d->found->empty_count = empty; /* the word has a list of its own */
+    haul__found *found = d->found;
+    if (w->what != HAUL__IS_FIXED && (w->what != HAUL__IS_EXPLICIT || w->start == w->value))
+        return;
+    if (found->empty_count > empty && w->what == HAUL__IS_EXPLICIT &&
+        w->value - w->start < HAUL__GRANULE && found->room_behind < w->value - w->start)
+        found->room_behind = w->value - w->start;
+    found->empty_count = empty; /* the word has a list of its own */
 }
 
 haul_status haul__visit_decided(haul__discovery *d, const haul__ruled *ruled,

@@ -60,6 +60,45 @@ static unsigned char *arena_of(written *w)
     return w->parts.part[HAUL__SECTION_ARENA].at;
 }
 
+#pragma pack(push, 1)
+typedef struct tagged_end {
+    uint32_t number;
+    double *all, *none;
+} tagged_end;
+#pragma pack(pop)
+
+/* The tag of a pointer to the end of the arena's last object lies behind the arena, unless there is
+ * room for it. With one of the two counts the object ends with a granule. */
+TEST(image_words, a_tagged_pointer_to_no_elements_at_the_arena_s_end_comes_back)
+{
+    static const haul_field fields[] = {
+        HAUL_ADDRESS(tagged_end, all, .element_bytes = sizeof(double),
+                     .count = HAUL_COUNT(tagged_end, number), .packed = 1),
+        HAUL_ADDRESS(tagged_end, none, .element_bytes = sizeof(double), .count = HAUL_FIXED(0),
+                     .tag_bits = 2, .packed = 1),
+    };
+    double array[3] = { 1, 2, 3 };
+    uint32_t number;
+    for (number = 2; number <= 3; number++) {
+        const uintptr_t end = (uintptr_t)(array + number) | 2;
+        tagged_end source, read;
+        haul_image *loaded;
+        size_t count;
+        written w;
+        source.number = number;
+        source.all = array;
+        memcpy(&source.none, &end, sizeof end);
+        write_object(&w, &source, TYPE_NEW(tagged_end, fields));
+        CHECK_STATUS(haul_image_from_bytes(type_context(), w.image.at, w.image.count, &w.type, 1,
+                                           NULL, &loaded),
+                     HAUL_OK);
+        memcpy(&read, haul_image_roots(loaded, &count)->address, sizeof read);
+        CHECK((uintptr_t)read.none == ((uintptr_t)(read.all + number) | 2));
+        haul_image_free(&loaded);
+        written_free(&w);
+    }
+}
+
 /* ---- Packed pointers. */
 
 #pragma pack(push, 1)
