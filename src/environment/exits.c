@@ -88,7 +88,7 @@ static void follow_leaving(haul_environment *e, leaver *l, uint32_t *seen)
     size_t i;
     for (; at; at = e->groups.at[at - 1]->next_leaving) {
         const haul__sent_group *group = e->groups.at[at - 1];
-        haul__stops_go(e, group->stops.at, group->stops.count);
+        haul__stops_go(e, group);
         for (i = 0; i < group->leads_into.count; i++) {
             e->groups.at[group->leads_into.at[i]]->led_from--;
             lose_hold(e, l, group->leads_into.at[i]);

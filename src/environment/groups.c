@@ -569,7 +569,7 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
         withdraw(e, *number);
         return status;
     }
-    haul__stops_come(e, group->stops.at, group->stops.count);
+    haul__stops_come(e, group);
     e->info.groups_made++;
     e->info.attached += group->attached.count;
     return HAUL_OK;
