@@ -12,8 +12,8 @@ haul__even haul__present_find_even(const haul__covered *ranges, size_t count, in
                                    uint32_t group)
 {
     haul__even even = { 0, 0, 0, 0, 0, 0, 0 };
-    uintptr_t here, there, delta = ranges->device - ranges->begin;
-    size_t i = 1;
+    uintptr_t here, there, begin, device, delta = ranges->device - ranges->begin;
+    size_t i;
     if (count < FEW_EVEN)
         return even;
     here = ranges[1].begin - ranges->begin;
@@ -21,11 +21,17 @@ haul__even haul__present_find_even(const haul__covered *ranges, size_t count, in
     even.stride = by_device ? there : here;
     if (even.stride >= HAUL__PRESENT_SPAN) /* before they are counted: the caller asks for each */
         return even;
-    while (i < count && ranges[i].begin - ranges[i - 1].begin == here &&
-           ranges[i].device - ranges[i - 1].device == there && ranges[i].bytes == ranges->bytes)
-        i++;
-    even.begin = haul__present_begin_of(ranges, by_device);
+    begin = ranges->begin;
+    device = ranges->device;
     even.bytes = ranges->bytes;
+    for (i = 1; i < count; i++) {
+        begin += here;
+        device += there;
+        if ((ranges[i].begin ^ begin) | (ranges[i].device ^ device) |
+            (ranges[i].bytes ^ even.bytes))
+            break;
+    }
+    even.begin = haul__present_begin_of(ranges, by_device);
     even.delta = by_device ? 0 - delta : delta;
     even.step = by_device ? here - there : there - here;
     even.group = group;
@@ -53,23 +59,26 @@ HAUL__INLINE size_t next_part(const haul__even_part *part)
     return part->first + part->count - (part->goes_on ? 1 : 0);
 }
 
-/* Merges them into the pieces of a page, from the last one on. */
+/* Merges them into the pieces of a page. It cuts none but the first and the last one. */
 HAUL__HOT static void merge_even(haul__present_page *p, const haul__even *even,
                                  const haul__even_part *part)
 {
-    uint32_t old = p->count, to = old + part->count, left = part->count;
-    int32_t begin = part->begin + (int32_t)((left - 1) * even->stride);
-    int goes_on = part->goes_on;
+    const uint32_t count = part->count, stride = (uint32_t)even->stride,
+                   begin = (uint32_t)part->begin + (count - 1) * stride;
+    const uintptr_t step = even->step;
+    haul__merger m = haul__present_begin_merge(p, count);
+    uint32_t left, uncut = begin + ((begin + (uint32_t)even->bytes - 1) << HAUL__PRESENT_LAST);
     haul__page_piece one;
     one.group = even->group;
-    one.delta = even->delta + (part->first + left - 1) * even->step;
-    HAUL__STORE(p->count, to);
-    for (; left > 0; left--, begin -= (int32_t)even->stride, one.delta -= even->step, goes_on = 0) {
-        one.place = haul__place_in_page(begin, even->bytes, goes_on);
-        for (; old > 0 && haul__first_of(p->pieces[old - 1].place) > haul__first_of(one.place);
-             old--)
-            haul__present_put(p, --to, &p->pieces[old - 1]);
-        haul__present_put(p, --to, &one);
+    one.delta = even->delta + (part->first + count - 1) * step;
+    for (left = count; left > 0; left--) {
+        one.place = uncut;
+        if (left == count || left == 1)
+            one.place = haul__place_in_page(part->begin + (int32_t)((left - 1) * stride),
+                                            even->bytes, left == count && part->goes_on);
+        haul__present_merge(&m, &one);
+        one.delta -= step;
+        uncut -= stride + (stride << HAUL__PRESENT_LAST);
     }
 }
 
@@ -107,7 +116,7 @@ static void remove_part(haul__present *table, haul__page_entry *entry, const hau
             begin += (int32_t)even->stride;
             left--;
         } else {
-            haul__present_put(p, kept++, &p->pieces[i]);
+            haul__present_put(&p->pieces[kept++], &p->pieces[i]);
         }
     }
     HAUL__STORE(p->count, kept);
