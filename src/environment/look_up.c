@@ -165,18 +165,18 @@ static size_t place_of(uintptr_t address)
     return (size_t)(haul__hash(address) >> 32) & (HAUL__STOPS_KNOWN - 1);
 }
 
-/* Notes a stop. Those that are known need no second note, unless a larger object begins there, too:
- * a struct with the address of its first member. */
-HAUL__INLINE int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
-                           const haul__found_range *found)
+/* Is a stop noted? A larger object may begin there, too: a struct with the address of its first
+ * member. */
+HAUL__INLINE int is_noted(const haul__known_stop *known, uintptr_t address, size_t bytes)
 {
-    haul__known_stop *known = &e->known[place_of(address)];
-    haul__stop *stop;
-    if (known->address == address && bytes <= known->bytes)
-        return 1;
-    stop = HAUL__LIST_ADD(&e->context->allocator, &e->stops);
-    if (!stop)
-        return 0;
+    return known->address == address && bytes <= known->bytes;
+}
+
+/* Notes a stop, in the room for it. */
+HAUL__INLINE void note(haul_environment *e, haul__known_stop *known, uintptr_t address,
+                       size_t bytes, const haul__found_range *found)
+{
+    haul__stop *stop = &e->stops.at[e->stops.count++];
     known->address = address;
     known->delta = found->delta;
     known->bytes = bytes;
@@ -184,7 +184,6 @@ HAUL__INLINE int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
     stop->end = address + bytes;
     stop->delta = found->delta;
     stop->group = found->group;
-    return 1;
 }
 
 /* ---- Copies that others have made. */
@@ -238,6 +237,7 @@ HAUL__INLINE int is_in_row(const haul_environment *e, uintptr_t address, size_t 
 /* The general way. */
 static HAUL__NOINLINE haul__meeting meet(haul_environment *e, uintptr_t address, size_t bytes)
 {
+    haul__known_stop *known;
     haul__found_range found;
     uintptr_t end;
     look_around(e, address);
@@ -254,32 +254,47 @@ static HAUL__NOINLINE haul__meeting meet(haul_environment *e, uintptr_t address,
         e->reached_out = address;
         return HAUL__REACHES_OUT;
     }
-    return note_stop(e, address, bytes, &found) ? HAUL__WHOLE : HAUL__NOT_NOTED;
+    known = &e->known[place_of(address)];
+    if (is_noted(known, address, bytes))
+        return HAUL__WHOLE;
+    if (!HAUL__LIST_ROOM(&e->context->allocator, &e->stops))
+        return HAUL__NOT_NOTED;
+    note(e, known, address, bytes, &found);
+    return HAUL__WHOLE;
 }
 
 /* A row tells most stops, without a call. */
 haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
 {
     haul_environment *e = user;
+    haul__known_stop *known = &e->known[place_of(address)];
     haul__found_range found;
-    if (HAUL__UNLIKELY(!is_in_row(e, address, bytes, &found) ||
-                       e->stops.count == e->stops.capacity))
+    if (HAUL__UNLIKELY(!is_in_row(e, address, bytes, &found)))
         return meet(e, address, bytes);
-    return note_stop(e, address, bytes, &found) ? HAUL__WHOLE : HAUL__NOT_NOTED;
+    if (is_noted(known, address, bytes))
+        return HAUL__WHOLE;
+    if (HAUL__UNLIKELY(e->stops.count == e->stops.capacity))
+        return meet(e, address, bytes);
+    note(e, known, address, bytes, &found);
+    return HAUL__WHOLE;
 }
 
-uintptr_t haul__environment_copy_of(void *user, uintptr_t address)
+static HAUL__NOINLINE uintptr_t copy_of(const haul_environment *e, uintptr_t address)
 {
-    const haul_environment *e = user;
-    const haul__known_stop *known = &e->known[place_of(address)];
     haul__found_range found;
     haul__standing standing;
     uintptr_t copy;
-    if (known->address == address)
-        return address + known->delta;
     if (haul__present_find(&e->host, address, &found))
         return address + found.delta;
     copy = haul__others_copy(e, address, 1);
     /* an object may begin with bytes that do not travel, which are not present */
     return !copy && haul__stands(e, address, &standing) ? standing.device : copy;
+}
+
+/* Most are noted: the walk has stopped there. */
+uintptr_t haul__environment_copy_of(void *user, uintptr_t address)
+{
+    const haul_environment *e = user;
+    const haul__known_stop *known = &e->known[place_of(address)];
+    return HAUL__LIKELY(known->address == address) ? address + known->delta : copy_of(e, address);
 }
