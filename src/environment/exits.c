@@ -227,7 +227,7 @@ static haul_status plan_under(haul_environment *e, const haul_root *root,
 static haul_status bring_under(haul_environment *e, uint32_t first, const haul_root *root,
                                const haul_async *async)
 {
-    const haul__elsewhere others = { e, meet_others, copy_of_any, NULL };
+    const haul__elsewhere others = { e, meet_others, copy_of_any, NULL, NULL };
     haul_plan *plan;
     haul_status status = plan_under(e, root, &others, &plan);
     if (status != HAUL_OK)

@@ -493,7 +493,7 @@ static void forget_stops(haul_environment *e)
     if (e->stops.count > 0)
         memset(e->known, 0, sizeof e->known);
     e->stops.count = 0;
-    e->around.bytes = 0;
+    memset(e->around, 0, sizeof e->around);
 }
 
 void haul__group_hide(haul_environment *e, uint32_t number)

@@ -196,17 +196,16 @@ uintptr_t haul__others_copy(const haul_environment *e, uintptr_t address, size_t
 
 /* Notes what the table tells of the page of an address: a row, or no range at all. Without a finder
  * the rest of the page has no copy. */
-static void look_around(haul_environment *e, uintptr_t address)
+HAUL__INLINE void note_around(haul_environment *e, uintptr_t address, const haul__page_entry *entry)
 {
-    const uintptr_t page_at = address & ~(HAUL__PRESENT_SPAN - 1);
-    const haul__page_entry *entry = haul__present_entry_held(&e->host, address);
     const uintptr_t word = entry ? entry->word : 0;
-    haul__surroundings *s = &e->around;
-    memset(s, 0, sizeof *s);
+    haul__surroundings *s = &e->around[haul__place_around(address)];
+    s->begin = 0;
+    s->first = 0;
+    s->count = 0;
     if (e->others.find || (word && !(word & HAUL__PRESENT_ROW)))
         return;
-    s->begin = page_at;
-    s->bytes = HAUL__PRESENT_SPAN;
+    s->begin = address & ~(HAUL__PRESENT_SPAN - 1);
     if (!word)
         return;
     s->first = entry->as.row.begin;
@@ -214,36 +213,18 @@ static void look_around(haul_environment *e, uintptr_t address)
     s->each = haul__row_bytes(&entry->as.row);
     s->stride = haul__row_stride(&entry->as.row);
     s->inverse = entry->as.row.inverse;
-    e->row.delta = entry->as.row.delta;
-    e->row.step = (uintptr_t)(intptr_t)entry->as.row.step;
-    e->row.group = entry->as.row.group;
+    s->source = entry;
 }
 
-/* Does a row tell that all of a range has a copy? */
-HAUL__INLINE int is_in_row(const haul_environment *e, uintptr_t address, size_t bytes,
-                           haul__found_range *found)
+haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
 {
-    const haul__surroundings *s = &e->around;
-    const uintptr_t from = address - s->begin;
-    uint32_t i, in_range;
-    if (from >= s->bytes || bytes > s->bytes - from)
-        return 0;
-    i = haul__number_around(s, (uint32_t)from, &in_range);
-    found->delta = e->row.delta + i * e->row.step;
-    found->group = e->row.group;
-    return i < s->count && in_range < s->each && bytes <= s->each - in_range;
-}
-
-/* The general way. */
-static HAUL__NOINLINE haul__meeting meet(haul_environment *e, uintptr_t address, size_t bytes)
-{
+    haul_environment *e = user;
+    const haul__page_entry *entry = haul__present_entry_held(&e->host, address);
     haul__known_stop *known;
     haul__found_range found;
     uintptr_t end;
-    look_around(e, address);
-    if (haul__is_clear_around(&e->around, address, bytes))
-        return HAUL__HERE;
-    if (!haul__present_find_held(&e->host, address, &found))
+    note_around(e, address, entry);
+    if (!entry || !haul__present_find_in(entry, address, &found))
         return haul__others_copy(e, address, bytes) ? HAUL__WHOLE : HAUL__HERE;
     end = found.end;
     if (bytes > end - address && found.goes_on) {
@@ -263,18 +244,18 @@ static HAUL__NOINLINE haul__meeting meet(haul_environment *e, uintptr_t address,
     return HAUL__WHOLE;
 }
 
-/* A row tells most stops, without a call. */
-haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
+haul__meeting haul__environment_stop(void *user, uintptr_t address, size_t bytes, uint32_t i)
 {
     haul_environment *e = user;
+    const haul__page_entry *entry = e->around[haul__place_around(address)].source;
     haul__known_stop *known = &e->known[place_of(address)];
     haul__found_range found;
-    if (HAUL__UNLIKELY(!is_in_row(e, address, bytes, &found)))
-        return meet(e, address, bytes);
     if (is_noted(known, address, bytes))
         return HAUL__WHOLE;
     if (HAUL__UNLIKELY(e->stops.count == e->stops.capacity))
-        return meet(e, address, bytes);
+        return haul__environment_meet(e, address, bytes);
+    found.delta = entry->as.row.delta + i * (uintptr_t)(intptr_t)entry->as.row.step;
+    found.group = entry->as.row.group;
     note(e, known, address, bytes, &found);
     return HAUL__WHOLE;
 }

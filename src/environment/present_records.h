@@ -160,6 +160,9 @@ HAUL__INLINE uint32_t haul__row_count(const haul__page_row *row)
 /* present_look_up.c: the entry of an address's page; NULL: there is none. For the thread that may
  * change the table. */
 const haul__page_entry *haul__present_entry_held(haul__present *table, uintptr_t address);
+/* The range of a byte of the page, for that thread; 0: there is none. */
+int haul__present_find_in(const haul__page_entry *entry, uintptr_t address,
+                          haul__found_range *found);
 
 HAUL__INLINE size_t haul__present_page_of(uintptr_t address)
 {
