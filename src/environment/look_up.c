@@ -31,30 +31,39 @@ HAUL__NOINLINE static void *other_elsewhere(const haul__present *table, uint32_t
     return is_there || is_end ? (void *)(address + found.delta) : NULL;
 }
 
-/* The other copy of a byte, or else of one past a range. */
-HAUL__INLINE void *other_of(const haul__present *table, uintptr_t address)
+/* The same as other_of, for a thread whose count must be found. */
+HAUL__NOINLINE static void *other_counted(haul__stripes *asked, const haul__present *table,
+                                          uintptr_t address)
+{
+    haul__count_elsewhere(asked, haul__thread());
+    return other_elsewhere(table, 0, 0, NULL, address);
+}
+
+/* The other copy of a byte, or else of one past a range. All that calls something stands apart, so
+ * the usual way saves next to nothing on the stack. */
+HAUL__INLINE void *other_of(haul__stripes *asked, const haul__present *table, uintptr_t address)
 {
     haul__glimpse glimpse;
-    haul__found_range found;
-    if (HAUL__LIKELY(haul__present_find_row(table, address, &found, &glimpse)))
-        return (void *)(address + found.delta);
+    uintptr_t delta;
+    if (HAUL__UNLIKELY(!haul__count_own(asked)))
+        return other_counted(asked, table, address);
+    if (HAUL__LIKELY(haul__present_find_row(table, address, &delta, &glimpse)))
+        return (void *)(address + delta);
     return other_elsewhere(table, glimpse.version, glimpse.word, glimpse.entry, address);
 }
 
 void *haul_environment_device_pointer(const haul_environment *environment, const void *host)
 {
-    if (!haul__environment_is_valid(environment))
-        return NULL;
-    haul__count_one(environment->asked);
-    return other_of(&environment->host, (uintptr_t)host);
+    return haul__environment_is_valid(environment)
+               ? other_of(environment->asked, &environment->host, (uintptr_t)host)
+               : NULL;
 }
 
 void *haul_environment_host_pointer(const haul_environment *environment, const void *device)
 {
-    if (!haul__environment_is_valid(environment))
-        return NULL;
-    haul__count_one(environment->asked);
-    return other_of(&environment->there, (uintptr_t)device);
+    return haul__environment_is_valid(environment)
+               ? other_of(environment->asked, &environment->there, (uintptr_t)device)
+               : NULL;
 }
 
 /* An answer about many pages takes many looks at the table. The looks agree if no range in these

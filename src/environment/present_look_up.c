@@ -147,8 +147,7 @@ const haul__page_entry *haul__present_entry_held(haul__present *table, uintptr_t
     const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
     const haul__directory *directory = (const haul__directory *)table->directory;
     if (table->last_block != block) {
-        const haul__present_slot *at =
-            directory ? &directory->slots[haul__present_slot_of(directory, block)] : NULL;
+        const haul__present_slot *at = directory ? haul__present_slot_of(directory, address) : NULL;
         if (!at || !at->block)
             return NULL;
         table->last_block = block;

@@ -95,18 +95,40 @@ typedef struct haul__present_slot {
     uintptr_t pages; /* of a `haul__page_entry[HAUL__PRESENT_PAGES]` */
 } haul__present_slot;
 
+/* Places of slots are bytes: a look-up waits for no shift. */
 typedef struct haul__directory {
-    size_t mask, used;
+    size_t last, used; /* the place of its last slot; its blocks */
     haul__present_slot slots[];
 } haul__directory;
 
-/* The block's slot, or the free one where it would be. */
-HAUL__INLINE size_t haul__present_slot_of(const haul__directory *directory, uintptr_t block)
+HAUL__INLINE haul__present_slot *haul__present_slot_in(const haul__directory *directory,
+                                                       size_t place)
 {
-    size_t at = (size_t)(haul__hash(block) >> 32) & directory->mask;
-    while (directory->slots[at].block && directory->slots[at].block != block)
-        at = (at + 1) & directory->mask;
-    return at;
+    return ((haul__directory *)((uintptr_t)directory + place))->slots;
+}
+
+/* Where the slot of an address's block is, or else behind. */
+HAUL__INLINE size_t haul__present_home(const haul__directory *directory, uintptr_t address)
+{
+    return (size_t)(haul__hash(address >> HAUL__PRESENT_BLOCK) >> 28) & directory->last;
+}
+
+HAUL__INLINE size_t haul__present_behind(const haul__directory *directory, size_t place)
+{
+    return (place + sizeof(haul__present_slot)) & directory->last;
+}
+
+/* The slot of an address's block, or the free one where it would be. */
+HAUL__INLINE haul__present_slot *haul__present_slot_of(const haul__directory *directory,
+                                                       uintptr_t address)
+{
+    const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
+    size_t place = haul__present_home(directory, address);
+    haul__present_slot *slot;
+    for (slot = haul__present_slot_in(directory, place); slot->block && slot->block != block;
+         slot = haul__present_slot_in(directory, place))
+        place = haul__present_behind(directory, place);
+    return slot;
 }
 
 /* Ranges of a list, of equal bytes at equal distances on both sides. */

@@ -58,9 +58,12 @@ static int is_in_row(const haul__present *table, size_t at)
 {
     haul__found_range found, quickly;
     haul__glimpse glimpse;
-    if (!haul__present_find_row(table, BASE + at, &quickly, &glimpse))
+    uintptr_t delta;
+    if (!haul__present_find_row(table, BASE + at, &delta, &glimpse))
         return 0;
     CHECK(haul__present_find(table, BASE + at, &found));
+    CHECK_EQ(delta, found.delta);
+    CHECK(haul__present_in_row(glimpse.entry, glimpse.word, BASE + at, &quickly));
     CHECK(quickly.group == found.group && quickly.delta == found.delta &&
           quickly.end == found.end && quickly.goes_on == found.goes_on);
     CHECK_EQ(haul__present_find_on(table, glimpse.version, glimpse.word, glimpse.entry, BASE + at,
