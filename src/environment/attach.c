@@ -149,40 +149,46 @@ HAUL__INLINE int is_start(const haul__block *block, uintptr_t address)
 }
 
 /* Lists the pointers of ranges that begin in one block of one group, from the first one on. Answers
- * the first one that does not; NULL: out of memory. */
-HAUL__INLINE const haul__stop *list_in_block(pointer_lister *l, const haul__stop *stop,
-                                             const haul__stop *end)
+ * their number; 0: out of memory. */
+HAUL__INLINE size_t list_in_block(pointer_lister *l, const haul__stop *stops, size_t count)
 {
-    const uintptr_t *const flat = l->flat, number = stop->begin >> HAUL__BLOCK_SHIFT;
-    const uint32_t group = stop->group;
-    const haul__block *block;
+    const uintptr_t *const flat = l->flat, number = stops->begin >> HAUL__BLOCK_SHIFT;
+    const uint32_t group = stops->group;
     uintptr_t most = 0; /* bytes of a range whose pointers its type tells */
     uint64_t slots = 0;
-    seek_block(l, group, stop->begin);
+    const haul__block *block;
+    size_t i;
+    seek_block(l, group, stops->begin);
     block = l->block;
     if (block && haul__is_uniform(block)) {
         const haul__simple *simple = haul__simple_of(l->block_map, block);
         most = simple->bytes < HAUL__CELL_BYTES ? simple->bytes : HAUL__CELL_BYTES - 1;
         slots = simple->slots;
     }
-    for (; stop < end && stop->group == group && stop->begin >> HAUL__BLOCK_SHIFT == number;
-         stop++) {
+    for (i = 0; i < count; i++) {
+        const haul__stop *stop = &stops[i];
         const uintptr_t begin = stop->begin, bytes = stop->end - begin;
         const uint64_t words = ((uint64_t)1 << (bytes >> HAUL__WORD_SHIFT) % 64) - 1;
+        if (stop->group != group || begin >> HAUL__BLOCK_SHIFT != number)
+            break;
         if (bytes <= most && is_start(block, begin)
                 ? !list_words(l, flat, stop, begin, slots & words)
                 : !list_by_cells(l, stop))
-            return NULL;
+            return 0;
     }
-    return stop;
+    return i;
 }
 
 HAUL__HOT static int list_all(pointer_lister *l)
 {
-    const haul__stop *stop = l->e->stops.at, *end = stop + l->e->stops.count;
-    while (stop && stop < end)
-        stop = list_in_block(l, stop, end);
-    return stop == end;
+    const size_t count = l->e->stops.count;
+    size_t i, listed;
+    for (i = 0; i < count; i += listed) {
+        listed = list_in_block(l, l->e->stops.at + i, count - i);
+        if (!listed)
+            return 0;
+    }
+    return 1;
 }
 
 int haul__list_attached(haul_environment *e, haul__sent_group *group)
