@@ -40,7 +40,7 @@ typedef struct pointer_lister {
 
 /* The device's address of a byte of the group; 0: it is none. The group's map tells both at once,
  * except for bytes that are not live. */
-static HAUL__NOINLINE uintptr_t address_in(const pointer_lister *l, uintptr_t address)
+HAUL__HOT static uintptr_t address_in(const pointer_lister *l, uintptr_t address)
 {
     const haul__sent_group *group = l->group;
     const haul__covered *range = NULL;
@@ -49,7 +49,8 @@ static HAUL__NOINLINE uintptr_t address_in(const pointer_lister *l, uintptr_t ad
                                    : haul__map_find_in(l->map, l->flat, address);
     if (!block || !haul__is_placed(block, address))
         return 0;
-    if (haul__byte_mask(block, haul__granule_in_block(address)) >> address % HAUL__GRANULE & 1)
+    if (!haul__has_masks(block) ||
+        haul__byte_mask(block, haul__granule_in_block(address)) >> address % HAUL__GRANULE & 1)
         return (uintptr_t)(group->shipment->range.address + haul__place(block, address));
     range = haul__covered_at(group, address);
     return range ? range->device + (address - range->begin) : 0;

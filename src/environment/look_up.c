@@ -263,7 +263,7 @@ haul__meeting haul__environment_stop(void *user, uintptr_t address, size_t bytes
         return HAUL__WHOLE;
     if (HAUL__UNLIKELY(e->stops.count == e->stops.capacity))
         return haul__environment_meet(e, address, bytes);
-    found.delta = entry->as.row.delta + i * (uintptr_t)(intptr_t)entry->as.row.step;
+    found.delta = haul__present_delta(&entry->as.row, i);
     found.group = entry->as.row.group;
     note(e, known, address, bytes, &found);
     return HAUL__WHOLE;

@@ -104,7 +104,7 @@ typedef struct haul__directory {
 HAUL__INLINE haul__present_slot *haul__present_slot_in(const haul__directory *directory,
                                                        size_t place)
 {
-    return ((haul__directory *)((uintptr_t)directory + place))->slots;
+    return (haul__present_slot *)((uintptr_t)directory->slots + place);
 }
 
 /* Where the slot of an address's block is, or else behind. */
