@@ -95,7 +95,8 @@ void *haul__present_take(haul__present *table, haul__fresh *fresh, unsigned clas
 /* The record's first word is written, so the version must be odd. */
 void haul__present_give_back(haul__present *table, void *record, unsigned class);
 size_t haul__present_bytes_of(unsigned class);
-/* The page of an address, made if there is none. NULL: out of memory. */
+/* The page of an address, made if there is none, to be changed: its block is no row from then on.
+ * NULL: out of memory. */
 haul__page_entry *haul__present_page_made(haul__present *table, uintptr_t address);
 
 /* present_pages.c: writes the pieces that a row has told so far, in the room for them. */

@@ -82,15 +82,17 @@ HAUL__HOT static void merge_even(haul__present_page *p, const haul__even *even,
     }
 }
 
+/* *is_told: the entry alone tells what the page has. 0: out of memory. */
 static int add_part(haul__present *table, haul__page_entry *entry, const haul__even *even,
-                    const haul__even_part *part)
+                    const haul__even_part *part, int *is_told)
 {
     haul__present_page *p = haul__present_with_room(table, entry, part->count);
     haul__page_row row;
     if (!p)
         return 0;
+    *is_told = p->count == 0 && haul__present_row_of(even, part, &row);
     haul__present_begin_change(table);
-    if (p->count == 0 && haul__present_row_of(even, part, &row)) {
+    if (*is_told) {
         haul__present_set_row(entry, &row);
         HAUL__STORE(entry->word, (uintptr_t)p | HAUL__PRESENT_ROW |
                                      (part->goes_on ? HAUL__PRESENT_ROW_GOES_ON : 0));
@@ -100,6 +102,21 @@ static int add_part(haul__present *table, haul__page_entry *entry, const haul__e
     }
     haul__present_end_change(table);
     return 1;
+}
+
+/* The slot tells the row of a block: `head`, `tail`: its first and its last page. */
+static void tell_block(haul__present *table, const haul__even *even, const haul__even_part *head,
+                       const haul__even_part *tail)
+{
+    haul__block_row *row = &((haul__present_slot *)table->last_slot)->row;
+    haul__present_begin_change(table);
+    HAUL__STORE(row->begin, (uintptr_t)(intptr_t)head->begin);
+    HAUL__STORE(row->delta, even->delta + head->first * even->step);
+    HAUL__STORE(row->step, even->step);
+    HAUL__STORE(row->shape, (even->bytes - 1) | even->stride << HAUL__PRESENT_STRIDE);
+    HAUL__STORE(row->last, tail->first + tail->count - 1 - head->first);
+    HAUL__STORE(row->inverse, (((uintptr_t)1 << HAUL__BLOCK_INVERSE) - 1) / even->stride + 1);
+    haul__present_end_change(table);
 }
 
 static void remove_part(haul__present *table, haul__page_entry *entry, const haul__even *even,
@@ -144,15 +161,24 @@ static uintptr_t end_of_even(const haul__even *even)
 static int add_even(haul__present *table, const haul__even *even, uintptr_t end)
 {
     uintptr_t at = even->begin & ~(HAUL__PRESENT_SPAN - 1);
-    haul__even_part part;
+    haul__even_part part, head = { 0, 0, 0, 0 };
     size_t first = 0;
+    unsigned told = 0; /* pages of the block, from its first one on */
     for (; at < end; at += HAUL__PRESENT_SPAN, first = next_part(&part)) {
         haul__page_entry *entry = haul__present_page_made(table, at);
+        int is_told;
         part = part_in(even, at, first);
-        if (!entry || !add_part(table, entry, even, &part)) {
+        if (!entry || !add_part(table, entry, even, &part, &is_told)) {
             remove_until(table, even, at);
             return 0;
         }
+        if (haul__present_page_of(at) == 0) {
+            head = part;
+            told = 0;
+        }
+        told += is_told ? 1 : 0;
+        if (haul__present_page_of(at) == HAUL__PRESENT_PAGES - 1 && told == HAUL__PRESENT_PAGES)
+            tell_block(table, even, &head, &part);
     }
     return 1;
 }

@@ -1,8 +1,9 @@
-/* A look-up in a present table, in line, in pages whose ranges are rows (present_records.h).
+/* A look-up in a present table, in line, in blocks and pages whose ranges are rows
+ * (present_records.h).
  *
- * It calls nothing. Of the loads, two depend on another one: that of the block's address waits for
- * a slot's place, and that of the entry for the block's address. So the processor begins the next
- * look-ups before this one ends.
+ * It calls nothing. If the slot of the block tells the distance, its load waits for the slot's
+ * place alone, else that of the entry for the block's address, too. So the processor begins the
+ * next look-ups before this one ends.
  */
 #ifndef HAUL_ENVIRONMENT_PRESENT_FIND_H
 #define HAUL_ENVIRONMENT_PRESENT_FIND_H
@@ -11,9 +12,9 @@
 
 #define HAUL__GET(place) haul__atomic_load(&(place))
 
-/* The entry of an address's page; NULL: it has none. Only if the version has not changed. */
-HAUL__INLINE const haul__page_entry *haul__present_entry(const haul__present *table,
-                                                         uintptr_t address)
+/* The slot of an address's block; NULL: it has none. Only if the version has not changed. */
+HAUL__INLINE const haul__present_slot *haul__present_slot_found(const haul__present *table,
+                                                                uintptr_t address)
 {
     const haul__directory *directory = (const haul__directory *)HAUL__GET(table->directory);
     const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
@@ -29,7 +30,44 @@ HAUL__INLINE const haul__page_entry *haul__present_entry(const haul__present *ta
             return NULL;
         place = haul__present_behind(directory, place);
     }
+    return slot;
+}
+
+/* The entry of an address's page in its block. */
+HAUL__INLINE const haul__page_entry *haul__present_entry_of(const haul__present_slot *slot,
+                                                            uintptr_t address)
+{
     return (const haul__page_entry *)HAUL__GET(slot->pages) + haul__present_page_of(address);
+}
+
+/* The same at once; NULL: it has none. Only if the version has not changed. */
+HAUL__INLINE const haul__page_entry *haul__present_entry(const haul__present *table,
+                                                         uintptr_t address)
+{
+    const haul__present_slot *slot = haul__present_slot_found(table, address);
+    return slot ? haul__present_entry_of(slot, address) : NULL;
+}
+
+/* The distance from a byte in a block of even ranges to its other copy; 0: it is in none, or the
+ * block is no such row. */
+HAUL__INLINE int haul__present_in_block(const haul__block_row *row, uintptr_t address,
+                                        uintptr_t *delta)
+{
+    const uintptr_t inverse = HAUL__GET(row->inverse);
+    uintptr_t x, i, shape, step;
+    if (!inverse)
+        return 0;
+    x = (address & (((uintptr_t)1 << HAUL__PRESENT_BLOCK) - 1)) - HAUL__GET(row->begin);
+    i = (uintptr_t)((uint64_t)x * inverse >> HAUL__BLOCK_INVERSE);
+    shape = HAUL__GET(row->shape);
+    if (i > HAUL__GET(row->last) ||
+        x - i * (shape >> HAUL__PRESENT_STRIDE) > (shape & (HAUL__PRESENT_SPAN - 1)))
+        return 0;
+    step = HAUL__GET(row->step);
+    *delta = HAUL__GET(row->delta);
+    if (HAUL__UNLIKELY(step != 0)) /* guessed, as below */
+        *delta += i * step;
+    return 1;
 }
 
 /* Where a byte lies in a row: in which range, and how far behind its first byte. */
@@ -94,16 +132,24 @@ typedef struct haul__glimpse {
 HAUL__INLINE int haul__present_find_row(const haul__present *table, uintptr_t address,
                                         uintptr_t *delta, haul__glimpse *glimpse)
 {
-    haul__in_row in;
+    const haul__present_slot *slot;
     glimpse->version = HAUL__GET(table->version);
-    glimpse->entry = haul__present_entry(table, address);
-    glimpse->word = glimpse->entry ? HAUL__GET(glimpse->entry->word) : 0;
-    if (HAUL__UNLIKELY(!(glimpse->word & HAUL__PRESENT_ROW)))
+    glimpse->entry = NULL;
+    glimpse->word = 0;
+    slot = haul__present_slot_found(table, address);
+    if (HAUL__UNLIKELY(!slot))
         return 0;
-    in = haul__present_in(&glimpse->entry->as.row, address);
-    if (!haul__present_is_in(in))
-        return 0;
-    *delta = haul__present_delta(&glimpse->entry->as.row, in.i);
+    if (!haul__present_in_block(&slot->row, address, delta)) {
+        haul__in_row in;
+        glimpse->entry = haul__present_entry_of(slot, address);
+        glimpse->word = HAUL__GET(glimpse->entry->word);
+        if (HAUL__UNLIKELY(!(glimpse->word & HAUL__PRESENT_ROW)))
+            return 0;
+        in = haul__present_in(&glimpse->entry->as.row, address);
+        if (!haul__present_is_in(in))
+            return 0;
+        *delta = haul__present_delta(&glimpse->entry->as.row, in.i);
+    }
     return HAUL__LIKELY(!(glimpse->version & 1) && HAUL__GET(table->version) == glimpse->version);
 }
 

@@ -151,9 +151,9 @@ const haul__page_entry *haul__present_entry_held(haul__present *table, uintptr_t
         if (!at || !at->block)
             return NULL;
         table->last_block = block;
-        table->last_pages = at->pages;
+        table->last_slot = (uintptr_t)at;
     }
-    return (const haul__page_entry *)table->last_pages + haul__present_page_of(address);
+    return haul__present_entry_of((const haul__present_slot *)table->last_slot, address);
 }
 
 /* In a page that nobody changes meanwhile. */

@@ -128,8 +128,8 @@ static haul__directory *grow(haul__present *table)
     return made;
 }
 
-/* The pages of a block, made if there are none. NULL: out of memory. */
-static haul__page_entry *find_pages(haul__present *table, uintptr_t address)
+/* The slot of a block, whose pages are made if there are none. NULL: out of memory. */
+static haul__present_slot *find_slot(haul__present *table, uintptr_t address)
 {
     const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
     haul__directory *directory = (haul__directory *)table->directory;
@@ -137,7 +137,7 @@ static haul__page_entry *find_pages(haul__present *table, uintptr_t address)
     haul__page_entry *pages;
     unsigned i;
     if (at && at->block)
-        return (haul__page_entry *)at->pages;
+        return at;
     if (!directory || 2 * directory->used * sizeof *at >= directory->last) {
         directory = grow(table);
         if (!directory)
@@ -154,19 +154,25 @@ static haul__page_entry *find_pages(haul__present *table, uintptr_t address)
     HAUL__STORE(at->block, block);
     haul__present_end_change(table);
     directory->used++;
-    return pages;
+    return at;
 }
 
-/* The page of an address, made if there is none. Ranges come and go in order of address, so its
- * block often is the last one again. NULL: out of memory. */
+/* Ranges come and go in order of address, so the block often is the last one again. */
 haul__page_entry *haul__present_page_made(haul__present *table, uintptr_t address)
 {
     const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
-    haul__page_entry *pages;
+    haul__present_slot *slot;
     if (table->last_block != block) {
-        table->last_pages = (uintptr_t)find_pages(table, address);
-        table->last_block = table->last_pages ? block : 0;
+        table->last_slot = (uintptr_t)find_slot(table, address);
+        table->last_block = table->last_slot ? block : 0;
     }
-    pages = (haul__page_entry *)table->last_pages;
-    return pages ? &pages[haul__present_page_of(address)] : NULL;
+    slot = (haul__present_slot *)table->last_slot;
+    if (!slot)
+        return NULL;
+    if (slot->row.inverse) {
+        haul__present_begin_change(table);
+        HAUL__STORE(slot->row.inverse, (uintptr_t)0);
+        haul__present_end_change(table);
+    }
+    return (haul__page_entry *)slot->pages + haul__present_page_of(address);
 }

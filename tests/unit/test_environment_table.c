@@ -57,13 +57,15 @@ static uintptr_t delta_of(int i)
 static int is_in_row(const haul__present *table, size_t at)
 {
     haul__found_range found, quickly;
+    const haul__page_entry *entry;
     haul__glimpse glimpse;
     uintptr_t delta;
     if (!haul__present_find_row(table, BASE + at, &delta, &glimpse))
         return 0;
     CHECK(haul__present_find(table, BASE + at, &found));
     CHECK_EQ(delta, found.delta);
-    CHECK(haul__present_in_row(glimpse.entry, glimpse.word, BASE + at, &quickly));
+    entry = haul__present_entry(table, BASE + at);
+    CHECK(haul__present_in_row(entry, entry->word, BASE + at, &quickly));
     CHECK(quickly.group == found.group && quickly.delta == found.delta &&
           quickly.end == found.end && quickly.goes_on == found.goes_on);
     CHECK_EQ(haul__present_find_on(table, glimpse.version, glimpse.word, glimpse.entry, BASE + at,
@@ -78,8 +80,10 @@ static void check_byte(haul__present *table, size_t at)
     const int own = owner[at], is = haul__present_find(table, BASE + at, &found);
     CHECK_EQ(is, own != NONE);
     CHECK_EQ(haul__present_find_held(table, BASE + at, &held), is);
-    if (!is)
+    if (!is) {
+        CHECK(!is_in_row(table, at));
         return;
+    }
     CHECK(held.group == found.group && held.delta == found.delta && held.end == found.end &&
           held.goes_on == found.goes_on);
     (void)is_in_row(table, at);
@@ -355,6 +359,65 @@ TEST(environment_table, equal_ranges_at_equal_distances_need_no_record)
         }
         for (i = 0; i < count; i++)
             take_out(&table, i);
+        CHECK_EQ(haul__present_next(&table, BASE, BASE + SPAN), BASE + SPAN);
+    }
+    haul__present_close(&table);
+    step = 0x10000001u;
+}
+
+/* How many of the first bytes of ranges does the slot of their block tell? */
+static int count_told(const haul__present *table, int count)
+{
+    int told = 0, i;
+    for (i = 0; i < count; i++) {
+        const haul__present_slot *slot = haul__present_slot_found(table, ranges[i].begin);
+        uintptr_t delta;
+        if (!slot || !haul__present_in_block(&slot->row, ranges[i].begin, &delta))
+            continue;
+        CHECK_EQ(delta, delta_of(i));
+        told++;
+    }
+    return told;
+}
+
+/* The table's bytes are 3 blocks of 16 pages, 15 pages before these, and 9 behind them. */
+TEST(environment_table, a_block_of_even_ranges_is_told_until_one_of_its_pages_changes)
+{
+    enum { EACH = 96, STRIDE = 128, ALL = SPAN / STRIDE - 1, IN_BLOCK = 0x10000 / STRIDE };
+    static haul__covered list[ALL];
+    haul__present table;
+    int i, amid, turn;
+    memset(&allocator, 0, sizeof allocator);
+    allocator.allocate = give;
+    allocator.release = take_back;
+    allocations_left = 1000000;
+    haul__present_open(&table, &allocator);
+    for (turn = 0; turn < 2; turn++) {
+        step = turn ? (uintptr_t)0 - 32 : 0;
+        fill(0, SPAN, NONE);
+        for (i = 0; i < ALL; i++) {
+            ranges[i].begin = list[i].begin = BASE + 64 + (size_t)i * STRIDE;
+            list[i].device = list[i].begin + delta_of(i);
+            ranges[i].bytes = list[i].bytes = EACH;
+            ranges[i].group = 7;
+            fill(64 + (size_t)i * STRIDE, EACH, i);
+        }
+        CHECK(haul__present_add_all(&table, list, ALL, 0, 7));
+        CHECK_EQ(count_told(&table, ALL), 3 * IN_BLOCK);
+        CHECK(are_in_rows(&table));
+        amid = ALL / 2;
+        take_out(&table, amid);
+        CHECK_EQ(count_told(&table, ALL), 2 * IN_BLOCK);
+        CHECK(haul__present_add(&table, ranges[amid].begin, EACH, delta_of(amid), 7));
+        fill((size_t)(ranges[amid].begin - BASE), EACH, amid);
+        CHECK(haul__present_add(&table, BASE + 64 + EACH + STRIDE * (15 * 32 + 5), 32, 1, 8));
+        CHECK_EQ(count_told(&table, ALL), IN_BLOCK); /* of another group, between two */
+        haul__present_remove(&table, BASE + 64 + EACH + STRIDE * (15 * 32 + 5), 32);
+        CHECK(are_in_rows(&table));
+        haul__present_remove_all(&table, list, ALL, 0);
+        CHECK_EQ(count_told(&table, ALL), 0);
+        fill(0, SPAN, NONE);
+        check_byte(&table, SPAN / 2);
         CHECK_EQ(haul__present_next(&table, BASE, BASE + SPAN), BASE + SPAN);
     }
     haul__present_close(&table);
