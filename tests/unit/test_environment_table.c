@@ -596,6 +596,56 @@ TEST(environment_table, a_page_never_shows_what_its_record_held_before)
     haul__present_close(&w.table);
 }
 
+/* While `step_of` is odd, even ranges fill a block, at the distance 0x1000 times `step_of`. */
+static void *look_in_block(void *user)
+{
+    watched_page *w = user;
+    haul__glimpse glimpse;
+    uintptr_t delta;
+    while (!__atomic_load_n(&w->is_over, __ATOMIC_ACQUIRE)) {
+        const unsigned before = __atomic_load_n(&w->step_of, __ATOMIC_SEQ_CST);
+        const int is_found = haul__present_find_row(&w->table, BASE + 0x18000, &delta, &glimpse);
+        if (before % 2 == 1 && __atomic_load_n(&w->step_of, __ATOMIC_SEQ_CST) == before)
+            w->found_away += !is_found || delta != 0x1000u * (uintptr_t)before;
+    }
+    return NULL;
+}
+
+TEST(environment_table, a_block_never_shows_ranges_that_it_held_before)
+{
+    enum { ALL = 0x20000 / 256, TURNS = LARGE(1000, 100) };
+    static watched_page w;
+    static haul__covered list[ALL];
+    haul__found_range found;
+    pthread_t reader;
+    unsigned turn;
+    size_t i;
+    memset(&w, 0, sizeof w);
+    memset(&allocator, 0, sizeof allocator);
+    allocator.allocate = give;
+    allocator.release = take_back;
+    allocations_left = 1000000;
+    haul__present_open(&w.table, &allocator);
+    CHECK_EQ(pthread_create(&reader, NULL, look_in_block, &w), 0);
+    for (turn = 1; turn < 2 * TURNS; turn += 2) {
+        for (i = 0; i < ALL; i++) {
+            list[i].begin = BASE + i * 256;
+            list[i].bytes = 200;
+            list[i].device = list[i].begin + 0x1000u * (uintptr_t)turn;
+        }
+        CHECK(haul__present_add_all(&w.table, list, ALL, 0, 1));
+        __atomic_add_fetch(&w.step_of, 1, __ATOMIC_SEQ_CST);
+        for (i = 0; i < ALL; i++)
+            CHECK(haul__present_find(&w.table, list[i].begin, &found));
+        __atomic_add_fetch(&w.step_of, 1, __ATOMIC_SEQ_CST);
+        haul__present_remove_all(&w.table, list, ALL, 0);
+    }
+    __atomic_store_n(&w.is_over, 1, __ATOMIC_RELEASE);
+    pthread_join(reader, NULL);
+    CHECK_EQ(w.found_away, 0);
+    haul__present_close(&w.table);
+}
+
 /* Is the table quiet since a moment? */
 static int is_quiet_since(const haul__present *table, uintptr_t begin, uintptr_t end,
                           uint32_t since)
