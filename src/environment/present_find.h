@@ -150,7 +150,8 @@ HAUL__INLINE int haul__present_find_row(const haul__present *table, uintptr_t ad
             return 0;
         *delta = haul__present_delta(&glimpse->entry->as.row, in.i);
     }
-    return HAUL__LIKELY(!(glimpse->version & 1) && HAUL__GET(table->version) == glimpse->version);
+    return HAUL__LIKELY(!(glimpse->version & 1)) &&
+           HAUL__LIKELY(HAUL__GET(table->version) == glimpse->version);
 }
 
 /* present_look_up.c: the range of a byte; 0: there is none. */

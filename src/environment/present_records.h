@@ -109,9 +109,10 @@ typedef struct haul__present_slot {
     haul__block_row row;
 } haul__present_slot;
 
-/* Places of slots are bytes: a look-up waits for no shift. */
+/* Places of slots are bytes: a look-up waits for no shift. A slot lies in one cache line. */
 typedef struct haul__directory {
     size_t last, used; /* the place of its last slot; its blocks */
+    unsigned char apart[HAUL__LINE - 2 * sizeof(size_t)];
     haul__present_slot slots[];
 } haul__directory;
 
