@@ -25,15 +25,21 @@ typedef struct haul__stripes {
 void haul__count_elsewhere(haul__stripes *stripes, uintptr_t thread);
 uint64_t haul__sum_of(const haul__stripes *stripes);
 
-/* Counts one. Any thread. */
-HAUL__INLINE void haul__count_one(haul__stripes *stripes)
+/* Counts one. Any thread. 0: haul__count_elsewhere does, for this thread. */
+HAUL__INLINE int haul__count_own(haul__stripes *stripes)
 {
     const uintptr_t thread = haul__thread();
     haul__stripe *own = &stripes->of[(size_t)(haul__hash(thread) >> 32) % HAUL__STRIPES];
-    if (HAUL__LIKELY(haul__atomic_load(&own->owner) == thread))
-        haul__atomic_store(&own->count, haul__atomic_load(&own->count) + 1);
-    else
-        haul__count_elsewhere(stripes, thread);
+    if (HAUL__UNLIKELY(haul__atomic_load(&own->owner) != thread))
+        return 0;
+    haul__atomic_store(&own->count, haul__atomic_load(&own->count) + 1);
+    return 1;
+}
+
+HAUL__INLINE void haul__count_one(haul__stripes *stripes)
+{
+    if (!haul__count_own(stripes))
+        haul__count_elsewhere(stripes, haul__thread());
 }
 
 #endif

@@ -348,8 +348,8 @@ haul_status haul__cut(haul_environment *e, uint32_t number, uintptr_t leaver, ui
     e->groups.at[taken] = part;
     change_leads(e, group->leads_into.at, group->leads_into.count, part->cut->leads_into.at,
                  part->cut->leads_into.count);
-    haul__stops_go(e, group->stops.at, group->stops.count);
-    haul__stops_come(e, part->cut->stops.at, part->cut->stops.count);
+    haul__stops_go(e, group);
+    haul__stops_stay(e, part->cut);
     group->rest = part->cut;
     *part_number = 1 + taken;
     return HAUL_OK;

@@ -64,8 +64,9 @@ static haul_status make(haul_device *device, haul_environment **made)
     haul__present_open(&e->there, &context->allocator);
     e->elsewhere.user = e;
     e->elsewhere.meet = haul__environment_meet;
+    e->elsewhere.stop = haul__environment_stop;
     e->elsewhere.copy_of = haul__environment_copy_of;
-    e->elsewhere.around = &e->around;
+    e->elsewhere.around = e->around;
     haul__device_hold(device);
     haul__context_hold(context);
     *made = e;

@@ -118,11 +118,8 @@ struct haul_environment {
     HAUL__LIST(uint32_t) spare;            /* free numbers; it has room for all */
     uint64_t made;                         /* groups, those of enters that failed among them */
     haul__elsewhere elsewhere;             /* for walks and plans; its user is the environment */
-    haul__surroundings around; /* the page that the walk asked for last, if it is a row */
-    struct {
-        uintptr_t delta, step; /* of its first range; from one to the next */
-        uint32_t group;
-    } row;
+    /* pages that the walk has asked for, if they are rows; each from a haul__page_entry */
+    haul__surroundings around[HAUL__SURROUNDINGS];
     HAUL__LIST(haul__stop) stops; /* of the walk under way */
     /* some of them, by a hash; forgotten when a group leaves */
     haul__known_stop known[HAUL__STOPS_KNOWN];

@@ -88,7 +88,7 @@ static void follow_leaving(haul_environment *e, leaver *l, uint32_t *seen)
     size_t i;
     for (; at; at = e->groups.at[at - 1]->next_leaving) {
         const haul__sent_group *group = e->groups.at[at - 1];
-        haul__stops_go(e, group->stops.at, group->stops.count);
+        haul__stops_go(e, group);
         for (i = 0; i < group->leads_into.count; i++) {
             e->groups.at[group->leads_into.at[i]]->led_from--;
             lose_hold(e, l, group->leads_into.at[i]);
@@ -227,7 +227,7 @@ static haul_status plan_under(haul_environment *e, const haul_root *root,
 static haul_status bring_under(haul_environment *e, uint32_t first, const haul_root *root,
                                const haul_async *async)
 {
-    const haul__elsewhere others = { e, meet_others, copy_of_any, NULL };
+    const haul__elsewhere others = { e, meet_others, copy_of_any, NULL, NULL };
     haul_plan *plan;
     haul_status status = plan_under(e, root, &others, &plan);
     if (status != HAUL_OK)

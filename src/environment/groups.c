@@ -223,45 +223,63 @@ static int is_stop_before(const void *a, const void *b)
     return left->begin != right->begin ? left->begin < right->begin : left->end > right->end;
 }
 
-static int note_place(const haul_environment *e, haul__sent_group *group, uintptr_t at)
+/* Lists a group that stops lie in. Most lie in the group of the one before. */
+static int list_lead(haul_environment *e, haul__sent_group *group, uint32_t number)
 {
-    uintptr_t *place = HAUL__LIST_ADD(&e->context->allocator, &group->stops);
-    if (place)
-        *place = at;
-    return place != NULL;
+    uint32_t *lead;
+    if (e->groups.at[number]->is_listed)
+        return 1;
+    lead = HAUL__LIST_ADD(&e->context->allocator, &group->leads_into);
+    if (!lead)
+        return 0;
+    *lead = number;
+    e->groups.at[number]->is_listed = 1;
+    return 1;
 }
 
-/* Sorts the stops, takes from each the words that an earlier one has, and lists their groups. Stops
- * that overlap lie in one present range: an object, and a part of it. */
-static int list_stops(haul_environment *e, haul__sent_group *group)
+/* Takes from each stop the words that an earlier one has, and lists the stops and their groups in
+ * the room for the former. Stops that overlap lie in one present range: an object, and a part of
+ * it. */
+HAUL__HOT static int take_stops(haul_environment *e, haul__sent_group *group)
 {
+    haul__stop *const stops = e->stops.at;
+    uintptr_t *const places = group->stops.at;
+    const size_t all = e->stops.count;
     uintptr_t farthest = 0; /* end of a stop */
+    uint32_t last = UINT32_MAX;
     size_t i, count = 0;
     int has_memory = 1;
-    haul__sort_by_address(&e->context->allocator, e->stops.at, e->stops.count, sizeof *e->stops.at,
-                          is_stop_before);
-    for (i = 0; i < e->stops.count && has_memory; i++) {
-        haul__stop stop = e->stops.at[i];
-        const uintptr_t from = farthest & ~(uintptr_t)(HAUL__WORD - 1);
-        uint32_t *number;
-        if (stop.begin < farthest && stop.end <= farthest)
+    for (i = 0; i < all && has_memory; i++) {
+        const uintptr_t end = stops[i].end, from = farthest & ~(uintptr_t)(HAUL__WORD - 1);
+        uintptr_t begin = stops[i].begin;
+        if (begin < farthest && end <= farthest)
             continue;
-        stop.begin = stop.begin < from ? from : stop.begin;
-        farthest = stop.end;
-        e->stops.at[count++] = stop;
-        has_memory = note_place(e, group, stop.begin);
-        if (!has_memory || e->groups.at[stop.group]->is_listed)
-            continue;
-        number = HAUL__LIST_ADD(&e->context->allocator, &group->leads_into);
-        has_memory = number != NULL;
-        if (!number)
-            continue;
-        *number = stop.group;
-        e->groups.at[stop.group]->is_listed = 1;
+        begin = begin < from ? from : begin;
+        farthest = end;
+        stops[count] = stops[i];
+        stops[count].begin = begin;
+        places[count++] = begin;
+        if (stops[count - 1].group != last) {
+            last = stops[count - 1].group;
+            has_memory = list_lead(e, group, last);
+        }
     }
+    e->stops.count = group->stops.count = count;
+    return has_memory;
+}
+
+static int list_stops(haul_environment *e, haul__sent_group *group)
+{
+    const haul_allocator *allocator = &e->context->allocator;
+    size_t i;
+    int has_memory;
+    haul__sort_by_address(allocator, e->stops.at, e->stops.count, sizeof *e->stops.at,
+                          is_stop_before);
+    has_memory = haul__grow(allocator, &group->stops.at, &group->stops.capacity, e->stops.count,
+                            sizeof *group->stops.at) &&
+                 take_stops(e, group);
     for (i = 0; i < group->leads_into.count; i++)
         e->groups.at[group->leads_into.at[i]]->is_listed = 0;
-    e->stops.count = count;
     return has_memory;
 }
 
@@ -475,7 +493,7 @@ static void forget_stops(haul_environment *e)
     if (e->stops.count > 0)
         memset(e->known, 0, sizeof e->known);
     e->stops.count = 0;
-    e->around.bytes = 0;
+    memset(e->around, 0, sizeof e->around);
 }
 
 void haul__group_hide(haul_environment *e, uint32_t number)
@@ -569,7 +587,7 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
         withdraw(e, *number);
         return status;
     }
-    haul__stops_come(e, group->stops.at, group->stops.count);
+    haul__stops_come(e, group);
     e->info.groups_made++;
     e->info.attached += group->attached.count;
     return HAUL_OK;

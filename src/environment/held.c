@@ -97,6 +97,16 @@ void haul__root_goes(haul_environment *e, const haul__hold *hold)
     count_root(e, hold, 0);
 }
 
+static int are_counted(const haul_environment *e, const uint32_t *groups, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (e->groups.at[groups[i]]->held)
+            return 1;
+    return 0;
+}
+
+/* All stops lie in groups that are led into. Seldom is one of these counted. */
 static void count_stops(haul_environment *e, const uintptr_t *stops, size_t count, int come)
 {
     haul__found_range found;
@@ -109,14 +119,22 @@ static void count_stops(haul_environment *e, const uintptr_t *stops, size_t coun
     }
 }
 
-void haul__stops_come(haul_environment *e, const uintptr_t *stops, size_t count)
+void haul__stops_come(haul_environment *e, const haul__sent_group *group)
 {
-    count_stops(e, stops, count, 1);
+    if (are_counted(e, group->leads_into.at, group->leads_into.count))
+        count_stops(e, group->stops.at, group->stops.count, 1);
 }
 
-void haul__stops_go(haul_environment *e, const uintptr_t *stops, size_t count)
+void haul__stops_go(haul_environment *e, const haul__sent_group *group)
 {
-    count_stops(e, stops, count, 0);
+    if (are_counted(e, group->leads_into.at, group->leads_into.count))
+        count_stops(e, group->stops.at, group->stops.count, 0);
+}
+
+void haul__stops_stay(haul_environment *e, const haul__rest *rest)
+{
+    if (are_counted(e, rest->leads_into.at, rest->leads_into.count))
+        count_stops(e, rest->stops.at, rest->stops.count, 1);
 }
 
 /* Both lists are in order of address. */

@@ -13,9 +13,10 @@ int haul__count_held(haul_environment *environment, uint32_t number, uintptr_t l
 /* The root comes, or leaves. */
 void haul__root_comes(haul_environment *environment, const haul__hold *hold);
 void haul__root_goes(haul_environment *environment, const haul__hold *hold);
-/* A group comes, or leaves, whose walk has stopped at these places in others. */
-void haul__stops_come(haul_environment *environment, const uintptr_t *stops, size_t count);
-void haul__stops_go(haul_environment *environment, const uintptr_t *stops, size_t count);
+/* A group comes, or leaves, whose walk has stopped in others; what stays of one that has left. */
+void haul__stops_come(haul_environment *environment, const haul__sent_group *group);
+void haul__stops_go(haul_environment *environment, const haul__sent_group *group);
+void haul__stops_stay(haul_environment *environment, const haul__rest *rest);
 /* The group will have these of its ranges alone. */
 void haul__cut_held(haul__sent_group *group, const haul__covered *ranges, size_t count);
 void haul__drop_held(haul_environment *environment, haul__sent_group *group);

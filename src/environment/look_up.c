@@ -31,30 +31,39 @@ HAUL__NOINLINE static void *other_elsewhere(const haul__present *table, uint32_t
     return is_there || is_end ? (void *)(address + found.delta) : NULL;
 }
 
-/* The other copy of a byte, or else of one past a range. */
-HAUL__INLINE void *other_of(const haul__present *table, uintptr_t address)
+/* The same as other_of, for a thread whose count must be found. */
+HAUL__NOINLINE static void *other_counted(haul__stripes *asked, const haul__present *table,
+                                          uintptr_t address)
+{
+    haul__count_elsewhere(asked, haul__thread());
+    return other_elsewhere(table, 0, 0, NULL, address);
+}
+
+/* The other copy of a byte, or else of one past a range. All that calls something stands apart, so
+ * the usual way saves next to nothing on the stack. */
+HAUL__INLINE void *other_of(haul__stripes *asked, const haul__present *table, uintptr_t address)
 {
     haul__glimpse glimpse;
-    haul__found_range found;
-    if (HAUL__LIKELY(haul__present_find_row(table, address, &found, &glimpse)))
-        return (void *)(address + found.delta);
+    uintptr_t delta;
+    if (HAUL__UNLIKELY(!haul__count_own(asked)))
+        return other_counted(asked, table, address);
+    if (HAUL__LIKELY(haul__present_find_row(table, address, &delta, &glimpse)))
+        return (void *)(address + delta);
     return other_elsewhere(table, glimpse.version, glimpse.word, glimpse.entry, address);
 }
 
 void *haul_environment_device_pointer(const haul_environment *environment, const void *host)
 {
-    if (!haul__environment_is_valid(environment))
-        return NULL;
-    haul__count_one(environment->asked);
-    return other_of(&environment->host, (uintptr_t)host);
+    return haul__environment_is_valid(environment)
+               ? other_of(environment->asked, &environment->host, (uintptr_t)host)
+               : NULL;
 }
 
 void *haul_environment_host_pointer(const haul_environment *environment, const void *device)
 {
-    if (!haul__environment_is_valid(environment))
-        return NULL;
-    haul__count_one(environment->asked);
-    return other_of(&environment->there, (uintptr_t)device);
+    return haul__environment_is_valid(environment)
+               ? other_of(environment->asked, &environment->there, (uintptr_t)device)
+               : NULL;
 }
 
 /* An answer about many pages takes many looks at the table. The looks agree if no range in these
@@ -165,18 +174,18 @@ static size_t place_of(uintptr_t address)
     return (size_t)(haul__hash(address) >> 32) & (HAUL__STOPS_KNOWN - 1);
 }
 
-/* Notes a stop. Those that are known need no second note, unless a larger object begins there, too:
- * a struct with the address of its first member. */
-HAUL__INLINE int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
-                           const haul__found_range *found)
+/* Is a stop noted? A larger object may begin there, too: a struct with the address of its first
+ * member. */
+HAUL__INLINE int is_noted(const haul__known_stop *known, uintptr_t address, size_t bytes)
 {
-    haul__known_stop *known = &e->known[place_of(address)];
-    haul__stop *stop;
-    if (known->address == address && bytes <= known->bytes)
-        return 1;
-    stop = HAUL__LIST_ADD(&e->context->allocator, &e->stops);
-    if (!stop)
-        return 0;
+    return known->address == address && bytes <= known->bytes;
+}
+
+/* Notes a stop, in the room for it. */
+HAUL__INLINE void note(haul_environment *e, haul__known_stop *known, uintptr_t address,
+                       size_t bytes, const haul__found_range *found)
+{
+    haul__stop *stop = &e->stops.at[e->stops.count++];
     known->address = address;
     known->delta = found->delta;
     known->bytes = bytes;
@@ -184,7 +193,6 @@ HAUL__INLINE int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
     stop->end = address + bytes;
     stop->delta = found->delta;
     stop->group = found->group;
-    return 1;
 }
 
 /* ---- Copies that others have made. */
@@ -197,17 +205,16 @@ uintptr_t haul__others_copy(const haul_environment *e, uintptr_t address, size_t
 
 /* Notes what the table tells of the page of an address: a row, or no range at all. Without a finder
  * the rest of the page has no copy. */
-static void look_around(haul_environment *e, uintptr_t address)
+HAUL__INLINE void note_around(haul_environment *e, uintptr_t address, const haul__page_entry *entry)
 {
-    const uintptr_t page_at = address & ~(HAUL__PRESENT_SPAN - 1);
-    const haul__page_entry *entry = haul__present_entry_held(&e->host, address);
     const uintptr_t word = entry ? entry->word : 0;
-    haul__surroundings *s = &e->around;
-    memset(s, 0, sizeof *s);
+    haul__surroundings *s = &e->around[haul__place_around(address)];
+    s->begin = 0;
+    s->first = 0;
+    s->count = 0;
     if (e->others.find || (word && !(word & HAUL__PRESENT_ROW)))
         return;
-    s->begin = page_at;
-    s->bytes = HAUL__PRESENT_SPAN;
+    s->begin = address & ~(HAUL__PRESENT_SPAN - 1);
     if (!word)
         return;
     s->first = entry->as.row.begin;
@@ -215,35 +222,18 @@ static void look_around(haul_environment *e, uintptr_t address)
     s->each = haul__row_bytes(&entry->as.row);
     s->stride = haul__row_stride(&entry->as.row);
     s->inverse = entry->as.row.inverse;
-    e->row.delta = entry->as.row.delta;
-    e->row.step = (uintptr_t)(intptr_t)entry->as.row.step;
-    e->row.group = entry->as.row.group;
+    s->source = entry;
 }
 
-/* Does a row tell that all of a range has a copy? */
-HAUL__INLINE int is_in_row(const haul_environment *e, uintptr_t address, size_t bytes,
-                           haul__found_range *found)
+haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
 {
-    const haul__surroundings *s = &e->around;
-    const uintptr_t from = address - s->begin;
-    uint32_t i, in_range;
-    if (from >= s->bytes || bytes > s->bytes - from)
-        return 0;
-    i = haul__number_around(s, (uint32_t)from, &in_range);
-    found->delta = e->row.delta + i * e->row.step;
-    found->group = e->row.group;
-    return i < s->count && in_range < s->each && bytes <= s->each - in_range;
-}
-
-/* The general way. */
-static HAUL__NOINLINE haul__meeting meet(haul_environment *e, uintptr_t address, size_t bytes)
-{
+    haul_environment *e = user;
+    const haul__page_entry *entry = haul__present_entry_held(&e->host, address);
+    haul__known_stop *known;
     haul__found_range found;
     uintptr_t end;
-    look_around(e, address);
-    if (haul__is_clear_around(&e->around, address, bytes))
-        return HAUL__HERE;
-    if (!haul__present_find_held(&e->host, address, &found))
+    note_around(e, address, entry);
+    if (!entry || !haul__present_find_in(entry, address, &found))
         return haul__others_copy(e, address, bytes) ? HAUL__WHOLE : HAUL__HERE;
     end = found.end;
     if (bytes > end - address && found.goes_on) {
@@ -254,32 +244,47 @@ static HAUL__NOINLINE haul__meeting meet(haul_environment *e, uintptr_t address,
         e->reached_out = address;
         return HAUL__REACHES_OUT;
     }
-    return note_stop(e, address, bytes, &found) ? HAUL__WHOLE : HAUL__NOT_NOTED;
+    known = &e->known[place_of(address)];
+    if (is_noted(known, address, bytes))
+        return HAUL__WHOLE;
+    if (!HAUL__LIST_ROOM(&e->context->allocator, &e->stops))
+        return HAUL__NOT_NOTED;
+    note(e, known, address, bytes, &found);
+    return HAUL__WHOLE;
 }
 
-/* A row tells most stops, without a call. */
-haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
+haul__meeting haul__environment_stop(void *user, uintptr_t address, size_t bytes, uint32_t i)
 {
     haul_environment *e = user;
+    const haul__page_entry *entry = e->around[haul__place_around(address)].source;
+    haul__known_stop *known = &e->known[place_of(address)];
     haul__found_range found;
-    if (HAUL__UNLIKELY(!is_in_row(e, address, bytes, &found) ||
-                       e->stops.count == e->stops.capacity))
-        return meet(e, address, bytes);
-    return note_stop(e, address, bytes, &found) ? HAUL__WHOLE : HAUL__NOT_NOTED;
+    if (is_noted(known, address, bytes))
+        return HAUL__WHOLE;
+    if (HAUL__UNLIKELY(e->stops.count == e->stops.capacity))
+        return haul__environment_meet(e, address, bytes);
+    found.delta = haul__present_delta(&entry->as.row, i);
+    found.group = entry->as.row.group;
+    note(e, known, address, bytes, &found);
+    return HAUL__WHOLE;
 }
 
-uintptr_t haul__environment_copy_of(void *user, uintptr_t address)
+static HAUL__NOINLINE uintptr_t copy_of(const haul_environment *e, uintptr_t address)
 {
-    const haul_environment *e = user;
-    const haul__known_stop *known = &e->known[place_of(address)];
     haul__found_range found;
     haul__standing standing;
     uintptr_t copy;
-    if (known->address == address)
-        return address + known->delta;
     if (haul__present_find(&e->host, address, &found))
         return address + found.delta;
     copy = haul__others_copy(e, address, 1);
     /* an object may begin with bytes that do not travel, which are not present */
     return !copy && haul__stands(e, address, &standing) ? standing.device : copy;
+}
+
+/* Most are noted: the walk has stopped there. */
+uintptr_t haul__environment_copy_of(void *user, uintptr_t address)
+{
+    const haul_environment *e = user;
+    const haul__known_stop *known = &e->known[place_of(address)];
+    return HAUL__LIKELY(known->address == address) ? address + known->delta : copy_of(e, address);
 }

@@ -55,34 +55,26 @@ static void set_whole(haul__page_entry *entry, uintptr_t delta, uint32_t group)
 static int add_piece(haul__present *table, haul__page_entry *entry, const haul__page_piece *one)
 {
     haul__present_page *p = haul__present_with_room(table, entry, 1);
-    uint32_t at;
+    haul__merger m;
     if (!p)
         return 0;
     haul__present_begin_change(table);
-    for (at = p->count;
-         at > 0 && haul__first_of(p->pieces[at - 1].place) > haul__first_of(one->place); at--)
-        haul__present_put(p, at, &p->pieces[at - 1]);
-    haul__present_put(p, at, one);
-    HAUL__STORE(p->count, p->count + 1);
+    m = haul__present_begin_merge(p, 1);
+    haul__present_merge(&m, one);
     haul__present_index(entry, p);
     haul__present_end_change(table);
     return 1;
 }
 
-/* Merges the pieces of `count` ranges of a list into a page, from the last one on. */
+/* Merges the pieces of `count` ranges of a list into a page. */
 HAUL__HOT static void merge_pieces(haul__present_page *p, const haul__covered *ranges, size_t count,
                                    int by_device, uint32_t group)
 {
-    uint32_t old = p->count, to = old + (uint32_t)count;
-    size_t left = count;
-    HAUL__STORE(p->count, to);
-    while (left > 0) {
+    haul__merger m = haul__present_begin_merge(p, count);
+    size_t left;
+    for (left = count; left > 0; left--) {
         const haul__page_piece one = piece_of(&ranges[left - 1], by_device, group);
-        for (; old > 0 && haul__first_of(p->pieces[old - 1].place) > haul__first_of(one.place);
-             old--)
-            haul__present_put(p, --to, &p->pieces[old - 1]);
-        haul__present_put(p, --to, &one);
-        left--;
+        haul__present_merge(&m, &one);
     }
 }
 
@@ -110,7 +102,7 @@ static void remove_piece(haul__present *table, haul__page_entry *entry, unsigned
         i--;
     haul__present_begin_change(table);
     for (; i + 1 < p->count; i++)
-        haul__present_put(p, i, &p->pieces[i + 1]);
+        haul__present_put(&p->pieces[i], &p->pieces[i + 1]);
     HAUL__STORE(p->count, p->count - 1);
     haul__present_end_removal(table, entry);
     haul__present_end_change(table);
@@ -132,7 +124,7 @@ static void remove_pieces(haul__present *table, haul__page_entry *entry,
                 (haul__present_begin_of(&ranges[gone], by_device) & (HAUL__PRESENT_SPAN - 1)))
             gone++;
         else
-            haul__present_put(p, kept++, &p->pieces[i]);
+            haul__present_put(&p->pieces[kept++], &p->pieces[i]);
     }
     HAUL__STORE(p->count, kept);
     haul__present_end_removal(table, entry);

@@ -25,8 +25,8 @@ typedef struct haul__present {
     struct {
         uintptr_t begin, end;
     } lately[HAUL__PRESENT_LATELY];
-    uintptr_t directory;              /* of a haul__directory; 0: the table is empty */
-    uintptr_t last_block, last_pages; /* that the writer found last; 0: none */
+    uintptr_t directory;             /* of a haul__directory; 0: the table is empty */
+    uintptr_t last_block, last_slot; /* that the writer found last; 0: none */
     struct haul__kept *kept;
     haul__fresh blocks, records;
     uintptr_t free[34]; /* by size, linked through their first words */

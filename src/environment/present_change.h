@@ -41,11 +41,36 @@ HAUL__INLINE uintptr_t haul__present_begin_of(const haul__covered *range, int by
     return by_device ? range->device : range->begin;
 }
 
-HAUL__INLINE void haul__present_put(haul__present_page *p, uint32_t at, const haul__page_piece *one)
+HAUL__INLINE void haul__present_put(haul__page_piece *to, const haul__page_piece *one)
 {
-    HAUL__STORE(p->pieces[at].delta, one->delta);
-    HAUL__STORE(p->pieces[at].place, one->place);
-    HAUL__STORE(p->pieces[at].group, one->group);
+    HAUL__STORE(to->delta, one->delta);
+    HAUL__STORE(to->place, one->place);
+    HAUL__STORE(to->group, one->group);
+}
+
+/* Where pieces are merged into those of a page, from the last one on. */
+typedef struct haul__merger {
+    const haul__page_piece *first, *from; /* the old ones that have not moved end at `from` */
+    haul__page_piece *to;
+} haul__merger;
+
+/* In the room for `more` pieces. */
+HAUL__INLINE haul__merger haul__present_begin_merge(haul__present_page *p, size_t more)
+{
+    haul__merger m;
+    m.first = p->pieces;
+    m.from = m.first + p->count;
+    m.to = p->pieces + p->count + more;
+    HAUL__STORE(p->count, p->count + (uint32_t)more);
+    return m;
+}
+
+HAUL__INLINE void haul__present_merge(haul__merger *m, const haul__page_piece *one)
+{
+    const unsigned first = haul__first_of(one->place);
+    while (m->from > m->first && haul__first_of(m->from[-1].place) > first)
+        haul__present_put(--m->to, --m->from);
+    haul__present_put(--m->to, one);
 }
 
 HAUL__INLINE void haul__present_set_row(haul__page_entry *entry, const haul__page_row *row)
@@ -70,7 +95,8 @@ void *haul__present_take(haul__present *table, haul__fresh *fresh, unsigned clas
 /* The record's first word is written, so the version must be odd. */
 void haul__present_give_back(haul__present *table, void *record, unsigned class);
 size_t haul__present_bytes_of(unsigned class);
-/* The page of an address, made if there is none. NULL: out of memory. */
+/* The page of an address, made if there is none, to be changed: its block is no row from then on.
+ * NULL: out of memory. */
 haul__page_entry *haul__present_page_made(haul__present *table, uintptr_t address);
 
 /* present_pages.c: writes the pieces that a row has told so far, in the room for them. */

@@ -12,8 +12,8 @@ haul__even haul__present_find_even(const haul__covered *ranges, size_t count, in
                                    uint32_t group)
 {
     haul__even even = { 0, 0, 0, 0, 0, 0, 0 };
-    uintptr_t here, there, delta = ranges->device - ranges->begin;
-    size_t i = 1;
+    uintptr_t here, there, begin, device, delta = ranges->device - ranges->begin;
+    size_t i;
     if (count < FEW_EVEN)
         return even;
     here = ranges[1].begin - ranges->begin;
@@ -21,11 +21,17 @@ haul__even haul__present_find_even(const haul__covered *ranges, size_t count, in
     even.stride = by_device ? there : here;
     if (even.stride >= HAUL__PRESENT_SPAN) /* before they are counted: the caller asks for each */
         return even;
-    while (i < count && ranges[i].begin - ranges[i - 1].begin == here &&
-           ranges[i].device - ranges[i - 1].device == there && ranges[i].bytes == ranges->bytes)
-        i++;
-    even.begin = haul__present_begin_of(ranges, by_device);
+    begin = ranges->begin;
+    device = ranges->device;
     even.bytes = ranges->bytes;
+    for (i = 1; i < count; i++) {
+        begin += here;
+        device += there;
+        if ((ranges[i].begin ^ begin) | (ranges[i].device ^ device) |
+            (ranges[i].bytes ^ even.bytes))
+            break;
+    }
+    even.begin = haul__present_begin_of(ranges, by_device);
     even.delta = by_device ? 0 - delta : delta;
     even.step = by_device ? here - there : there - here;
     even.group = group;
@@ -53,35 +59,40 @@ HAUL__INLINE size_t next_part(const haul__even_part *part)
     return part->first + part->count - (part->goes_on ? 1 : 0);
 }
 
-/* Merges them into the pieces of a page, from the last one on. */
+/* Merges them into the pieces of a page. It cuts none but the first and the last one. */
 HAUL__HOT static void merge_even(haul__present_page *p, const haul__even *even,
                                  const haul__even_part *part)
 {
-    uint32_t old = p->count, to = old + part->count, left = part->count;
-    int32_t begin = part->begin + (int32_t)((left - 1) * even->stride);
-    int goes_on = part->goes_on;
+    const uint32_t count = part->count, stride = (uint32_t)even->stride,
+                   begin = (uint32_t)part->begin + (count - 1) * stride;
+    const uintptr_t step = even->step;
+    haul__merger m = haul__present_begin_merge(p, count);
+    uint32_t left, uncut = begin + ((begin + (uint32_t)even->bytes - 1) << HAUL__PRESENT_LAST);
     haul__page_piece one;
     one.group = even->group;
-    one.delta = even->delta + (part->first + left - 1) * even->step;
-    HAUL__STORE(p->count, to);
-    for (; left > 0; left--, begin -= (int32_t)even->stride, one.delta -= even->step, goes_on = 0) {
-        one.place = haul__place_in_page(begin, even->bytes, goes_on);
-        for (; old > 0 && haul__first_of(p->pieces[old - 1].place) > haul__first_of(one.place);
-             old--)
-            haul__present_put(p, --to, &p->pieces[old - 1]);
-        haul__present_put(p, --to, &one);
+    one.delta = even->delta + (part->first + count - 1) * step;
+    for (left = count; left > 0; left--) {
+        one.place = uncut;
+        if (left == count || left == 1)
+            one.place = haul__place_in_page(part->begin + (int32_t)((left - 1) * stride),
+                                            even->bytes, left == count && part->goes_on);
+        haul__present_merge(&m, &one);
+        one.delta -= step;
+        uncut -= stride + (stride << HAUL__PRESENT_LAST);
     }
 }
 
+/* *is_told: the entry alone tells what the page has. 0: out of memory. */
 static int add_part(haul__present *table, haul__page_entry *entry, const haul__even *even,
-                    const haul__even_part *part)
+                    const haul__even_part *part, int *is_told)
 {
     haul__present_page *p = haul__present_with_room(table, entry, part->count);
     haul__page_row row;
     if (!p)
         return 0;
+    *is_told = p->count == 0 && haul__present_row_of(even, part, &row);
     haul__present_begin_change(table);
-    if (p->count == 0 && haul__present_row_of(even, part, &row)) {
+    if (*is_told) {
         haul__present_set_row(entry, &row);
         HAUL__STORE(entry->word, (uintptr_t)p | HAUL__PRESENT_ROW |
                                      (part->goes_on ? HAUL__PRESENT_ROW_GOES_ON : 0));
@@ -91,6 +102,21 @@ static int add_part(haul__present *table, haul__page_entry *entry, const haul__e
     }
     haul__present_end_change(table);
     return 1;
+}
+
+/* The slot tells the row of a block: `head`, `tail`: its first and its last page. */
+static void tell_block(haul__present *table, const haul__even *even, const haul__even_part *head,
+                       const haul__even_part *tail)
+{
+    haul__block_row *row = &((haul__present_slot *)table->last_slot)->row;
+    haul__present_begin_change(table);
+    HAUL__STORE(row->begin, (uintptr_t)(intptr_t)head->begin);
+    HAUL__STORE(row->delta, even->delta + head->first * even->step);
+    HAUL__STORE(row->step, even->step);
+    HAUL__STORE(row->shape, (even->bytes - 1) | even->stride << HAUL__PRESENT_STRIDE);
+    HAUL__STORE(row->last, tail->first + tail->count - 1 - head->first);
+    HAUL__STORE(row->inverse, (((uintptr_t)1 << HAUL__BLOCK_INVERSE) - 1) / even->stride + 1);
+    haul__present_end_change(table);
 }
 
 static void remove_part(haul__present *table, haul__page_entry *entry, const haul__even *even,
@@ -107,7 +133,7 @@ static void remove_part(haul__present *table, haul__page_entry *entry, const hau
             begin += (int32_t)even->stride;
             left--;
         } else {
-            haul__present_put(p, kept++, &p->pieces[i]);
+            haul__present_put(&p->pieces[kept++], &p->pieces[i]);
         }
     }
     HAUL__STORE(p->count, kept);
@@ -135,15 +161,24 @@ static uintptr_t end_of_even(const haul__even *even)
 static int add_even(haul__present *table, const haul__even *even, uintptr_t end)
 {
     uintptr_t at = even->begin & ~(HAUL__PRESENT_SPAN - 1);
-    haul__even_part part;
+    haul__even_part part, head = { 0, 0, 0, 0 };
     size_t first = 0;
+    unsigned told = 0; /* pages of the block, from its first one on */
     for (; at < end; at += HAUL__PRESENT_SPAN, first = next_part(&part)) {
         haul__page_entry *entry = haul__present_page_made(table, at);
+        int is_told;
         part = part_in(even, at, first);
-        if (!entry || !add_part(table, entry, even, &part)) {
+        if (!entry || !add_part(table, entry, even, &part, &is_told)) {
             remove_until(table, even, at);
             return 0;
         }
+        if (haul__present_page_of(at) == 0) {
+            head = part;
+            told = 0;
+        }
+        told += is_told ? 1 : 0;
+        if (haul__present_page_of(at) == HAUL__PRESENT_PAGES - 1 && told == HAUL__PRESENT_PAGES)
+            tell_block(table, even, &head, &part);
     }
     return 1;
 }

@@ -147,14 +147,13 @@ const haul__page_entry *haul__present_entry_held(haul__present *table, uintptr_t
     const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
     const haul__directory *directory = (const haul__directory *)table->directory;
     if (table->last_block != block) {
-        const haul__present_slot *at =
-            directory ? &directory->slots[haul__present_slot_of(directory, block)] : NULL;
+        const haul__present_slot *at = directory ? haul__present_slot_of(directory, address) : NULL;
         if (!at || !at->block)
             return NULL;
         table->last_block = block;
-        table->last_pages = at->pages;
+        table->last_slot = (uintptr_t)at;
     }
-    return (const haul__page_entry *)table->last_pages + haul__present_page_of(address);
+    return haul__present_entry_of((const haul__present_slot *)table->last_slot, address);
 }
 
 /* In a page that nobody changes meanwhile. */
@@ -164,13 +163,19 @@ HAUL__HOT static int find_in_page(uintptr_t word, const haul__page_entry *entry,
     return read_uneven(NULL, 0, word, entry, address, 1, found) == THERE;
 }
 
-int haul__present_find_held(haul__present *table, uintptr_t address, haul__found_range *found)
+int haul__present_find_in(const haul__page_entry *entry, uintptr_t address,
+                          haul__found_range *found)
 {
-    const haul__page_entry *entry = haul__present_entry_held(table, address);
-    const uintptr_t word = entry ? entry->word : 0;
+    const uintptr_t word = entry->word;
     if (word & HAUL__PRESENT_ROW)
         return haul__present_in_row(entry, word, address, found);
     return word && find_in_page(word, entry, address, found);
+}
+
+int haul__present_find_held(haul__present *table, uintptr_t address, haul__found_range *found)
+{
+    const haul__page_entry *entry = haul__present_entry_held(table, address);
+    return entry && haul__present_find_in(entry, address, found);
 }
 
 /* In a row whose pieces are not written, at that version. */

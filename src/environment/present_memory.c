@@ -104,21 +104,22 @@ static int is_empty(const haul__page_entry *pages)
 static haul__directory *grow(haul__present *table)
 {
     haul__directory *old = (haul__directory *)table->directory, *made;
-    const size_t slots = old ? 2 * (old->mask + 1) : 16;
+    const size_t old_slots = old ? old->last / sizeof *old->slots + 1 : 0,
+                 slots = old ? 2 * old_slots : 16;
     size_t i;
-    made = keep(table, sizeof *made + slots * sizeof(haul__present_slot));
+    made = keep(table, sizeof *made + slots * sizeof *made->slots);
     if (!made)
         return NULL;
-    memset(made, 0, sizeof *made + slots * sizeof(haul__present_slot));
-    made->mask = slots - 1;
+    memset(made, 0, sizeof *made + slots * sizeof *made->slots);
+    made->last = (slots - 1) * sizeof *made->slots;
     table->last_block = 0;
     haul__present_begin_change(table);
-    for (i = 0; old && i <= old->mask; i++) {
+    for (i = 0; i < old_slots; i++) {
         const haul__present_slot *from = &old->slots[i];
         if (from->block && is_empty((const haul__page_entry *)from->pages)) {
             haul__present_give_back(table, (void *)from->pages, BLOCK);
         } else if (from->block) {
-            made->slots[haul__present_slot_of(made, from->block)] = *from;
+            *haul__present_slot_of(made, (from->block - 1) << HAUL__PRESENT_BLOCK) = *from;
             made->used++;
         }
     }
@@ -127,18 +128,17 @@ static haul__directory *grow(haul__present *table)
     return made;
 }
 
-/* The pages of a block, made if there are none. NULL: out of memory. */
-static haul__page_entry *find_pages(haul__present *table, uintptr_t address)
+/* The slot of a block, whose pages are made if there are none. NULL: out of memory. */
+static haul__present_slot *find_slot(haul__present *table, uintptr_t address)
 {
     const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
     haul__directory *directory = (haul__directory *)table->directory;
-    haul__present_slot *at =
-        directory ? &directory->slots[haul__present_slot_of(directory, block)] : NULL;
+    haul__present_slot *at = directory ? haul__present_slot_of(directory, address) : NULL;
     haul__page_entry *pages;
     unsigned i;
     if (at && at->block)
-        return (haul__page_entry *)at->pages;
-    if (!directory || 2 * directory->used >= directory->mask) {
+        return at;
+    if (!directory || 2 * directory->used * sizeof *at >= directory->last) {
         directory = grow(table);
         if (!directory)
             return NULL;
@@ -146,7 +146,7 @@ static haul__page_entry *find_pages(haul__present *table, uintptr_t address)
     pages = haul__present_take(table, &table->blocks, BLOCK);
     if (!pages)
         return NULL;
-    at = &directory->slots[haul__present_slot_of(directory, block)];
+    at = haul__present_slot_of(directory, address);
     haul__present_begin_change(table);
     for (i = 0; i < HAUL__PRESENT_PAGES; i++)
         HAUL__STORE(pages[i].word, (uintptr_t)0);
@@ -154,19 +154,25 @@ static haul__page_entry *find_pages(haul__present *table, uintptr_t address)
     HAUL__STORE(at->block, block);
     haul__present_end_change(table);
     directory->used++;
-    return pages;
+    return at;
 }
 
-/* The page of an address, made if there is none. Ranges come and go in order of address, so its
- * block often is the last one again. NULL: out of memory. */
+/* Ranges come and go in order of address, so the block often is the last one again. */
 haul__page_entry *haul__present_page_made(haul__present *table, uintptr_t address)
 {
     const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
-    haul__page_entry *pages;
+    haul__present_slot *slot;
     if (table->last_block != block) {
-        table->last_pages = (uintptr_t)find_pages(table, address);
-        table->last_block = table->last_pages ? block : 0;
+        table->last_slot = (uintptr_t)find_slot(table, address);
+        table->last_block = table->last_slot ? block : 0;
     }
-    pages = (haul__page_entry *)table->last_pages;
-    return pages ? &pages[haul__present_page_of(address)] : NULL;
+    slot = (haul__present_slot *)table->last_slot;
+    if (!slot)
+        return NULL;
+    if (slot->row.inverse) {
+        haul__present_begin_change(table);
+        HAUL__STORE(slot->row.inverse, (uintptr_t)0);
+        haul__present_end_change(table);
+    }
+    return (haul__page_entry *)slot->pages + haul__present_page_of(address);
 }

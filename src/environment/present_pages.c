@@ -16,19 +16,17 @@ static size_t room_of(unsigned class)
 HAUL__HOT static int bits_of(const haul__present_page *p, haul__page_bits *bits)
 {
     const uint32_t count = p->count;
-    uint32_t i, part, crowded = 0, before = 0;
+    uint32_t i, part, before = 0;
     memset(bits, 0, sizeof *bits);
     for (i = 0; i < count; i++) {
         const unsigned unit = haul__first_of(p->pieces[i].place) >> HAUL__PRESENT_UNIT;
-        const uint32_t bit = (uint32_t)1 << unit % 32;
-        crowded |= bits->of[unit / 32] & bit;
-        bits->of[unit / 32] |= bit;
+        bits->of[unit / 32] |= (uint32_t)1 << unit % 32;
     }
     for (part = 0; part < HAUL__PRESENT_PARTS; part++) {
         bits->before[part] = (uint8_t)before;
         before += haul__bits32(bits->of[part]);
     }
-    return !crowded;
+    return before == count;
 }
 
 static void set_bits(haul__page_entry *entry, const haul__page_bits *bits)
@@ -65,7 +63,7 @@ void haul__present_write(haul__present *table, haul__page_entry *entry)
     for (i = 0; i < count; i++) {
         const haul__page_piece one = haul__present_piece_of(
             &entry->as.row, (entry->word & HAUL__PRESENT_ROW_GOES_ON) != 0, i);
-        haul__present_put(p, i, &one);
+        haul__present_put(&p->pieces[i], &one);
     }
     HAUL__STORE(p->count, count);
     haul__present_end_change(table);
@@ -90,7 +88,7 @@ haul__present_page *haul__present_with_room(haul__present *table, haul__page_ent
     HAUL__STORE(made->count, old ? old->count : 0);
     HAUL__STORE(made->class, class);
     for (i = 0; i < made->count; i++)
-        haul__present_put(made, i, &old->pieces[i]);
+        haul__present_put(&made->pieces[i], &old->pieces[i]);
     /* an empty record is searched: its entry has no bits yet */
     HAUL__STORE(entry->word, (uintptr_t)made |
                                  (old ? entry->word & HAUL__PRESENT_FLAGS : HAUL__PRESENT_CROWDED));

@@ -8,7 +8,9 @@
  * The ranges of a page are a row if they are of one group, of one size, and at equal distances on
  * both sides: the elements of an array, the nodes that malloc gives a program in turn, a range that
  * covers the page. Its entry tells all, so a look-up reads two cache lines: one of the directory,
- * one of the block. 10^6 nodes of 128 bytes have 1 MiB of entries.
+ * one of the block. If such ranges have come to all pages of an empty block together, and none of
+ * the pages has changed since, the slot of the block tells them, too, and a look-up reads that line
+ * alone: 10^6 nodes of 128 bytes have 256 KiB of slots, and 1 MiB of entries.
  *
  * The entry of another page has a bit for each granule of 32 bytes in which a range begins. The
  * number of bits up to an address gives the range that could hold it: a look-up reads one line of
@@ -47,6 +49,7 @@
 #define HAUL__PRESENT_STRIDE 12u
 #define HAUL__PRESENT_COUNT 24u
 #define HAUL__PRESENT_INVERSE 26u /* x * inverse >> this: x / stride, for x below 2^13 */
+#define HAUL__BLOCK_INVERSE 30u   /* the same for x below 2^17 */
 
 /* In haul__page_piece.place. */
 #define HAUL__PRESENT_LAST 12u                    /* where the last byte stands */
@@ -90,23 +93,57 @@ typedef struct haul__page_entry {
     } as;
 } haul__page_entry;
 
+/* A block all of whose pages are rows of the same even ranges. All members are words, so a slot has
+ * as many bytes as a power of two. */
+typedef struct haul__block_row {
+    uintptr_t inverse; /* as of haul__page_row, for HAUL__BLOCK_INVERSE; 0: it is no such row */
+    uintptr_t begin, delta; /* of the first range, which may begin before the block */
+    uintptr_t step;         /* from the delta of a range to that of the next one */
+    uintptr_t shape;        /* bytes of a range less 1, the distance of two */
+    uintptr_t last;         /* the number of the last range */
+} haul__block_row;
+
 typedef struct haul__present_slot {
     uintptr_t block; /* 1 + its number; 0: free */
     uintptr_t pages; /* of a `haul__page_entry[HAUL__PRESENT_PAGES]` */
+    haul__block_row row;
 } haul__present_slot;
 
+/* Places of slots are bytes: a look-up waits for no shift. A slot lies in one cache line. */
 typedef struct haul__directory {
-    size_t mask, used;
+    size_t last, used; /* the place of its last slot; its blocks */
+    unsigned char apart[HAUL__LINE - 2 * sizeof(size_t)];
     haul__present_slot slots[];
 } haul__directory;
 
-/* The block's slot, or the free one where it would be. */
-HAUL__INLINE size_t haul__present_slot_of(const haul__directory *directory, uintptr_t block)
+HAUL__INLINE haul__present_slot *haul__present_slot_in(const haul__directory *directory,
+                                                       size_t place)
 {
-    size_t at = (size_t)(haul__hash(block) >> 32) & directory->mask;
-    while (directory->slots[at].block && directory->slots[at].block != block)
-        at = (at + 1) & directory->mask;
-    return at;
+    return (haul__present_slot *)((uintptr_t)directory->slots + place);
+}
+
+/* Where the slot of an address's block is, or else behind. */
+HAUL__INLINE size_t haul__present_home(const haul__directory *directory, uintptr_t address)
+{
+    return (size_t)(haul__hash(address >> HAUL__PRESENT_BLOCK) >> 28) & directory->last;
+}
+
+HAUL__INLINE size_t haul__present_behind(const haul__directory *directory, size_t place)
+{
+    return (place + sizeof(haul__present_slot)) & directory->last;
+}
+
+/* The slot of an address's block, or the free one where it would be. */
+HAUL__INLINE haul__present_slot *haul__present_slot_of(const haul__directory *directory,
+                                                       uintptr_t address)
+{
+    const uintptr_t block = (address >> HAUL__PRESENT_BLOCK) + 1;
+    size_t place = haul__present_home(directory, address);
+    haul__present_slot *slot;
+    for (slot = haul__present_slot_in(directory, place); slot->block && slot->block != block;
+         slot = haul__present_slot_in(directory, place))
+        place = haul__present_behind(directory, place);
+    return slot;
 }
 
 /* Ranges of a list, of equal bytes at equal distances on both sides. */
@@ -160,6 +197,9 @@ HAUL__INLINE uint32_t haul__row_count(const haul__page_row *row)
 /* present_look_up.c: the entry of an address's page; NULL: there is none. For the thread that may
  * change the table. */
 const haul__page_entry *haul__present_entry_held(haul__present *table, uintptr_t address);
+/* The range of a byte of the page, for that thread; 0: there is none. */
+int haul__present_find_in(const haul__page_entry *entry, uintptr_t address,
+                          haul__found_range *found);
 
 HAUL__INLINE size_t haul__present_page_of(uintptr_t address)
 {

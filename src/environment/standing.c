@@ -54,12 +54,18 @@ static size_t reach_behind(const haul__roomy *roomy, size_t place, uintptr_t add
 int haul__list_roomy(const haul_allocator *allocator, const haul__typed *objects, size_t count,
                      haul__roomy_list *roomy)
 {
+    const haul_type *full = NULL; /* the last type whose objects fill their range */
     size_t i;
     for (i = 0; i < count; i++) {
-        const haul__walk *walk = haul__type_walk(objects[i].type);
+        const haul__walk *walk;
         haul__roomy *one;
-        if (!walk->true_lower && walk->true_upper >= walk->extent && !haul__is_sized(walk))
+        if (objects[i].type == full)
             continue;
+        walk = haul__type_walk(objects[i].type);
+        if (!walk->true_lower && walk->true_upper >= walk->extent && !haul__is_sized(walk)) {
+            full = objects[i].type;
+            continue;
+        }
         one = HAUL__LIST_ADD(allocator, roomy);
         if (!one)
             return 0;

@@ -13,18 +13,20 @@ typedef enum haul__meeting {
     HAUL__NOT_NOTED    /* it has a copy, and there is no memory to note that */
 } haul__meeting;
 
-/* What an answer of `meet` tells of the addresses around it: in `bytes` bytes from `begin` on, the
- * ranges with copies have equal bytes at equal distances. */
+#define HAUL__SURROUNDINGS 64u      /* pages that are known at a time; a power of two */
+#define HAUL__SURROUNDINGS_PAGE 12u /* bytes of a page, as a power of two */
+#define HAUL__SURROUNDINGS_SHIFT 26u
+
+/* What an answer of `meet` tells of the addresses around it: in their page the ranges with copies
+ * have equal bytes at equal distances. */
 typedef struct haul__surroundings {
-    uintptr_t begin;
-    size_t bytes;         /* 0: nothing is known */
+    uintptr_t begin;      /* of the page; 0: none is known, and the first page has no copies */
     int32_t first;        /* where the first range begins, from `begin` */
     uint32_t count, each; /* ranges, and the bytes of one */
-    uint32_t stride;      /* from one to the next; less than 4096 */
+    uint32_t stride;      /* from one to the next; less than a page */
     uint32_t inverse;     /* x * inverse >> HAUL__SURROUNDINGS_SHIFT: x / stride, below 2^13 */
+    const void *source;   /* of all this: for who answers alone */
 } haul__surroundings;
-
-#define HAUL__SURROUNDINGS_SHIFT 26u
 
 typedef struct haul__elsewhere {
     void *user;
@@ -32,33 +34,58 @@ typedef struct haul__elsewhere {
     haul__meeting (*meet)(void *user, uintptr_t address, size_t bytes);
     /* The copy's address; 0: the byte has none. Any thread. */
     uintptr_t (*copy_of)(void *user, uintptr_t address);
-    const haul__surroundings *around; /* what the last answers of `meet` tell; NULL: never any */
+    /* what the last answers of `meet` tell, each page at its place (haul__place_around); NULL:
+     * never any */
+    const haul__surroundings *around;
+    /* As `meet`, if `around` tells that all of them have a copy, that of range i. */
+    haul__meeting (*stop)(void *user, uintptr_t address, size_t bytes, uint32_t i);
 } haul__elsewhere;
 
-/* The number of the range that begins at or before a byte, and the distance to it. A byte before
- * the first one: a number beyond them all. */
-HAUL__INLINE uint32_t haul__number_around(const haul__surroundings *s, uint32_t byte,
-                                          uint32_t *in_range)
+HAUL__INLINE size_t haul__place_around(uintptr_t address)
 {
-    const uint32_t x = byte - (uint32_t)s->first,
-                   i = (uint32_t)((uint64_t)x * s->inverse >> HAUL__SURROUNDINGS_SHIFT);
-    *in_range = x - i * s->stride;
-    return i;
+    return address >> HAUL__SURROUNDINGS_PAGE & (HAUL__SURROUNDINGS - 1);
 }
 
-/* Does it tell that no byte of a range has a copy? */
-HAUL__INLINE int haul__is_clear_around(const haul__surroundings *s, uintptr_t address, size_t bytes)
+/* What surroundings tell of a range. */
+typedef enum haul__told {
+    HAUL__UNTOLD,
+    HAUL__CLEAR,  /* no byte of it has a copy */
+    HAUL__COPIED, /* all of it has one: that of range *i */
+} haul__told;
+
+HAUL__INLINE haul__told haul__tell_around(const haul__surroundings *s, uintptr_t address,
+                                          size_t bytes, uint32_t *i)
 {
-    const uintptr_t from = address - s->begin;
-    uint32_t in_range, i;
-    if (from >= s->bytes || bytes > s->bytes - from)
-        return 0;
+    const uintptr_t from = address - s->begin, page = (uintptr_t)1 << HAUL__SURROUNDINGS_PAGE;
+    uint32_t x, in_range;
+    if (from >= page || bytes > page - from)
+        return HAUL__UNTOLD;
     if ((int32_t)from < s->first)
-        return (int32_t)(from + bytes) <= s->first;
-    i = haul__number_around(s, (uint32_t)from, &in_range);
-    if (i + 1 < s->count)
-        return in_range >= s->each && bytes <= s->stride - in_range;
-    return i >= s->count || in_range >= s->each;
+        return (int32_t)(from + bytes) <= s->first ? HAUL__CLEAR : HAUL__UNTOLD;
+    x = (uint32_t)from - (uint32_t)s->first;
+    *i = (uint32_t)((uint64_t)x * s->inverse >> HAUL__SURROUNDINGS_SHIFT);
+    in_range = x - *i * s->stride;
+    if (*i < s->count && in_range < s->each)
+        return bytes <= s->each - in_range ? HAUL__COPIED : HAUL__UNTOLD;
+    return *i + 1 >= s->count || bytes <= s->stride - in_range ? HAUL__CLEAR : HAUL__UNTOLD;
+}
+
+/* The same by all that is known around; *i is 0 unless a range tells it. */
+HAUL__INLINE haul__told haul__told_around(const haul__elsewhere *elsewhere, uintptr_t address,
+                                          size_t bytes, uint32_t *i)
+{
+    const haul__surroundings *around = elsewhere->around;
+    *i = 0;
+    return HAUL__LIKELY(around != NULL)
+               ? haul__tell_around(&around[haul__place_around(address)], address, bytes, i)
+               : HAUL__UNTOLD;
+}
+
+HAUL__INLINE int haul__is_clear_around(const haul__elsewhere *elsewhere, uintptr_t address,
+                                       size_t bytes)
+{
+    uint32_t i;
+    return haul__told_around(elsewhere, address, bytes, &i) == HAUL__CLEAR;
 }
 
 #endif

@@ -15,12 +15,6 @@ HAUL__INLINE size_t bytes_of(const haul__met_type *met)
     return met->walk->true_upper - met->walk->true_lower;
 }
 
-HAUL__INLINE int is_told_clear(const haul__surroundings *around, uintptr_t value,
-                               const haul__met_type *met)
-{
-    return around && haul__is_clear_around(around, value + met->walk->true_lower, bytes_of(met));
-}
-
 /* Marks an object that is absent, and lists it. *fresh: it is new, and waits to be visited. */
 HAUL__INLINE haul_status find(haul__discovery *d, uintptr_t value, const haul__edge *edge,
                               const haul__met_type *met, int is_clear, int *fresh)
@@ -47,7 +41,10 @@ static HAUL__NOINLINE haul_status find_asked(haul__discovery *d, uintptr_t value
         return HAUL_ERROR_MEMORY;
     if (meeting != HAUL__HERE) /* it asks again, and says why */
         return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
-    return find(d, value, edge, met, is_told_clear(d->found->elsewhere->around, value, met), fresh);
+    return find(
+        d, value, edge, met,
+        haul__is_clear_around(d->found->elsewhere, value + met->walk->true_lower, bytes_of(met)),
+        fresh);
 }
 
 /* Finds the object, unless the walk stops there. */
@@ -56,13 +53,19 @@ HAUL__INLINE haul_status follow(haul__discovery *d, uintptr_t value, const haul_
 {
     const haul__elsewhere *elsewhere = d->found->elsewhere;
     const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(edge->tag)];
+    const uintptr_t begin = value + met->walk->true_lower;
+    haul__told told;
     haul__meeting meeting;
+    uint32_t i;
     *fresh = 0;
     if (HAUL__TOO_HIGH(value))
         return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
-    if (HAUL__LIKELY(is_told_clear(elsewhere->around, value, met)))
+    told = haul__told_around(elsewhere, begin, bytes_of(met), &i);
+    if (told == HAUL__CLEAR)
         return find(d, value, edge, met, 1, fresh);
-    meeting = elsewhere->meet(elsewhere->user, value + met->walk->true_lower, bytes_of(met));
+    meeting = HAUL__LIKELY(told == HAUL__COPIED)
+                  ? elsewhere->stop(elsewhere->user, begin, bytes_of(met), i)
+                  : elsewhere->meet(elsewhere->user, begin, bytes_of(met));
     return HAUL__LIKELY(meeting == HAUL__WHOLE) ? HAUL_OK
                                                 : find_asked(d, value, edge, meeting, fresh);
 }

@@ -11,8 +11,7 @@
 static int is_clear(const haul__discovery *d, const haul__new_range *range)
 {
     const haul__elsewhere *elsewhere = d->found->elsewhere;
-    return elsewhere && elsewhere->around &&
-           haul__is_clear_around(elsewhere->around, range->begin, range->bytes);
+    return elsewhere && haul__is_clear_around(elsewhere, range->begin, range->bytes);
 }
 
 static haul_status list(haul__discovery *d, const haul__new_range *range)

@@ -7,12 +7,24 @@
 #include "walk/stops.h"
 #include "walk/paths.h"
 
+static haul__meeting meet(const haul__elsewhere *elsewhere, uintptr_t address, size_t bytes)
+{
+    uint32_t i;
+    switch (haul__told_around(elsewhere, address, bytes, &i)) {
+    case HAUL__CLEAR:
+        return HAUL__HERE;
+    case HAUL__COPIED:
+        return elsewhere->stop(elsewhere->user, address, bytes, i);
+    default:
+        return elsewhere->meet(elsewhere->user, address, bytes);
+    }
+}
+
 haul_status haul__stops_at(haul__discovery *d, const haul__slot *slot, uintptr_t address,
                            size_t bytes, int *stops)
 {
     const haul__elsewhere *elsewhere = d->found->elsewhere;
-    const haul__meeting met =
-        elsewhere ? elsewhere->meet(elsewhere->user, address, bytes) : HAUL__HERE;
+    const haul__meeting met = elsewhere ? meet(elsewhere, address, bytes) : HAUL__HERE;
     *stops = met == HAUL__WHOLE;
     if (met == HAUL__NOT_NOTED)
         return HAUL_ERROR_MEMORY;

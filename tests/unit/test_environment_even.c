@@ -28,7 +28,8 @@ static const haul_field wide_fields[] = { HAUL_OBJECT(wide, to, &even_type) };
 
 /* Five pages and more, from the beginning of a page on, or of the next one. */
 enum { EVENS = 660, ROOTS = 12, ROUNDS = LARGE(400, 60) };
-enum { FARTHEST = 3 * sizeof(void *) }; /* between two */
+/* Between two; or so far that a walk comes to more pages than are known at a time, 64, and back. */
+enum { FARTHEST = 25 * sizeof(even), ALIKE = 64 * 4096 };
 static char memory[EVENS * (sizeof(even) + FARTHEST) + 2 * 4096];
 static even *evens;
 static size_t distance; /* from one to the next; they are an array, or less dense than one */
@@ -110,7 +111,9 @@ static int is_absent(int i)
 static int link_evens(random_source *random, int64_t *value)
 {
     const int stride = 1 + (int)random_below(random, 5),
-              back = 1 + (int)random_below(random, 5) * (random_below(random, 2) ? 1 : -1),
+              apart = random_below(random, 3) ? 1 + (int)random_below(random, 5)
+                                              : (int)(ALIKE / distance),
+              back = random_below(random, 2) ? apart : -apart,
               first = (int)random_below(random, EVENS);
     int i, last = -1;
     for (i = first; i < EVENS; i += stride) {
@@ -151,7 +154,7 @@ TEST(environment_even, rows_come_and_go_beside_others_and_over_one_another)
     int roots[ROOTS], round, i, cuts = 0;
     int64_t value = EVENS;
     start_evens(random_below(&random, 2) * 2048 + random_below(&random, 4) * sizeof(void *),
-                random_below(&random, 2) * random_below(&random, 4) * sizeof(void *));
+                random_below(&random, 3) ? random_below(&random, 4) * sizeof(void *) : FARTHEST);
     for (i = 0; i < ROOTS; i++)
         roots[i] = -1;
     for (round = 0; round < ROUNDS; round++) {

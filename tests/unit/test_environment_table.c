@@ -57,10 +57,15 @@ static uintptr_t delta_of(int i)
 static int is_in_row(const haul__present *table, size_t at)
 {
     haul__found_range found, quickly;
+    const haul__page_entry *entry;
     haul__glimpse glimpse;
-    if (!haul__present_find_row(table, BASE + at, &quickly, &glimpse))
+    uintptr_t delta;
+    if (!haul__present_find_row(table, BASE + at, &delta, &glimpse))
         return 0;
     CHECK(haul__present_find(table, BASE + at, &found));
+    CHECK_EQ(delta, found.delta);
+    entry = haul__present_entry(table, BASE + at);
+    CHECK(haul__present_in_row(entry, entry->word, BASE + at, &quickly));
     CHECK(quickly.group == found.group && quickly.delta == found.delta &&
           quickly.end == found.end && quickly.goes_on == found.goes_on);
     CHECK_EQ(haul__present_find_on(table, glimpse.version, glimpse.word, glimpse.entry, BASE + at,
@@ -75,8 +80,10 @@ static void check_byte(haul__present *table, size_t at)
     const int own = owner[at], is = haul__present_find(table, BASE + at, &found);
     CHECK_EQ(is, own != NONE);
     CHECK_EQ(haul__present_find_held(table, BASE + at, &held), is);
-    if (!is)
+    if (!is) {
+        CHECK(!is_in_row(table, at));
         return;
+    }
     CHECK(held.group == found.group && held.delta == found.delta && held.end == found.end &&
           held.goes_on == found.goes_on);
     (void)is_in_row(table, at);
@@ -358,6 +365,65 @@ TEST(environment_table, equal_ranges_at_equal_distances_need_no_record)
     step = 0x10000001u;
 }
 
+/* How many of the first bytes of ranges does the slot of their block tell? */
+static int count_told(const haul__present *table, int count)
+{
+    int told = 0, i;
+    for (i = 0; i < count; i++) {
+        const haul__present_slot *slot = haul__present_slot_found(table, ranges[i].begin);
+        uintptr_t delta;
+        if (!slot || !haul__present_in_block(&slot->row, ranges[i].begin, &delta))
+            continue;
+        CHECK_EQ(delta, delta_of(i));
+        told++;
+    }
+    return told;
+}
+
+/* The table's bytes are 3 blocks of 16 pages, 15 pages before these, and 9 behind them. */
+TEST(environment_table, a_block_of_even_ranges_is_told_until_one_of_its_pages_changes)
+{
+    enum { EACH = 96, STRIDE = 128, ALL = SPAN / STRIDE - 1, IN_BLOCK = 0x10000 / STRIDE };
+    static haul__covered list[ALL];
+    haul__present table;
+    int i, amid, turn;
+    memset(&allocator, 0, sizeof allocator);
+    allocator.allocate = give;
+    allocator.release = take_back;
+    allocations_left = 1000000;
+    haul__present_open(&table, &allocator);
+    for (turn = 0; turn < 2; turn++) {
+        step = turn ? (uintptr_t)0 - 32 : 0;
+        fill(0, SPAN, NONE);
+        for (i = 0; i < ALL; i++) {
+            ranges[i].begin = list[i].begin = BASE + 64 + (size_t)i * STRIDE;
+            list[i].device = list[i].begin + delta_of(i);
+            ranges[i].bytes = list[i].bytes = EACH;
+            ranges[i].group = 7;
+            fill(64 + (size_t)i * STRIDE, EACH, i);
+        }
+        CHECK(haul__present_add_all(&table, list, ALL, 0, 7));
+        CHECK_EQ(count_told(&table, ALL), 3 * IN_BLOCK);
+        CHECK(are_in_rows(&table));
+        amid = ALL / 2;
+        take_out(&table, amid);
+        CHECK_EQ(count_told(&table, ALL), 2 * IN_BLOCK);
+        CHECK(haul__present_add(&table, ranges[amid].begin, EACH, delta_of(amid), 7));
+        fill((size_t)(ranges[amid].begin - BASE), EACH, amid);
+        CHECK(haul__present_add(&table, BASE + 64 + EACH + STRIDE * (15 * 32 + 5), 32, 1, 8));
+        CHECK_EQ(count_told(&table, ALL), IN_BLOCK); /* of another group, between two */
+        haul__present_remove(&table, BASE + 64 + EACH + STRIDE * (15 * 32 + 5), 32);
+        CHECK(are_in_rows(&table));
+        haul__present_remove_all(&table, list, ALL, 0);
+        CHECK_EQ(count_told(&table, ALL), 0);
+        fill(0, SPAN, NONE);
+        check_byte(&table, SPAN / 2);
+        CHECK_EQ(haul__present_next(&table, BASE, BASE + SPAN), BASE + SPAN);
+    }
+    haul__present_close(&table);
+    step = 0x10000001u;
+}
+
 /* A row that comes and goes as a whole, or in parts; if it is there, from number `first` on. */
 typedef struct whole_row {
     size_t at, bytes, distance;
@@ -523,6 +589,56 @@ TEST(environment_table, a_page_never_shows_what_its_record_held_before)
         CHECK(haul__present_add(&w.table, BASE + 150, 16, 0x7000, 2));
         haul__present_remove(&w.table, BASE + 150, 16);
         __atomic_add_fetch(&w.step_of, 1, __ATOMIC_SEQ_CST);
+    }
+    __atomic_store_n(&w.is_over, 1, __ATOMIC_RELEASE);
+    pthread_join(reader, NULL);
+    CHECK_EQ(w.found_away, 0);
+    haul__present_close(&w.table);
+}
+
+/* While `step_of` is odd, even ranges fill a block, at the distance 0x1000 times `step_of`. */
+static void *look_in_block(void *user)
+{
+    watched_page *w = user;
+    haul__glimpse glimpse;
+    uintptr_t delta;
+    while (!__atomic_load_n(&w->is_over, __ATOMIC_ACQUIRE)) {
+        const unsigned before = __atomic_load_n(&w->step_of, __ATOMIC_SEQ_CST);
+        const int is_found = haul__present_find_row(&w->table, BASE + 0x18000, &delta, &glimpse);
+        if (before % 2 == 1 && __atomic_load_n(&w->step_of, __ATOMIC_SEQ_CST) == before)
+            w->found_away += !is_found || delta != 0x1000u * (uintptr_t)before;
+    }
+    return NULL;
+}
+
+TEST(environment_table, a_block_never_shows_ranges_that_it_held_before)
+{
+    enum { ALL = 0x20000 / 256, TURNS = LARGE(1000, 100) };
+    static watched_page w;
+    static haul__covered list[ALL];
+    haul__found_range found;
+    pthread_t reader;
+    unsigned turn;
+    size_t i;
+    memset(&w, 0, sizeof w);
+    memset(&allocator, 0, sizeof allocator);
+    allocator.allocate = give;
+    allocator.release = take_back;
+    allocations_left = 1000000;
+    haul__present_open(&w.table, &allocator);
+    CHECK_EQ(pthread_create(&reader, NULL, look_in_block, &w), 0);
+    for (turn = 1; turn < 2 * TURNS; turn += 2) {
+        for (i = 0; i < ALL; i++) {
+            list[i].begin = BASE + i * 256;
+            list[i].bytes = 200;
+            list[i].device = list[i].begin + 0x1000u * (uintptr_t)turn;
+        }
+        CHECK(haul__present_add_all(&w.table, list, ALL, 0, 1));
+        __atomic_add_fetch(&w.step_of, 1, __ATOMIC_SEQ_CST);
+        for (i = 0; i < ALL; i++)
+            CHECK(haul__present_find(&w.table, list[i].begin, &found));
+        __atomic_add_fetch(&w.step_of, 1, __ATOMIC_SEQ_CST);
+        haul__present_remove_all(&w.table, list, ALL, 0);
     }
     __atomic_store_n(&w.is_over, 1, __ATOMIC_RELEASE);
     pthread_join(reader, NULL);
