@@ -930,6 +930,66 @@ typedef struct item {
     uint64_t tag, rest;
 } item;
 
+typedef struct holding {
+    uintptr_t kind, number;
+    unsigned char rest[512 - 3 * WORD];
+    many *in; /* all that is left of a type that was cut */
+} holding;
+
+static haul_type *cut_type;
+
+/* A type of a pointer, whose count is the byte at this offset, cut behind the pointer. */
+static void make_cut_type(size_t offset)
+{
+    const size_t bytes = (offset + WORD) / WORD * WORD;
+    haul_type *whole;
+    haul_field fields[2];
+    fields[0] = (haul_field)HAUL_OBJECTS(many, c, &other_type, HAUL_COUNT(many, rest[0]));
+    fields[0].offset = 0;
+    fields[0].count.field[0].offset = offset;
+    fields[0].count.field[0].sign = 0;
+    fields[0].element_bytes = 0;
+    fields[1] = (haul_field)HAUL_SKIP(many, rest);
+    fields[1].offset = WORD;
+    fields[1].bytes = bytes - WORD;
+    CHECK_STATUS(type_make("whole", bytes, fields, 2, &whole), HAUL_OK);
+    CHECK_STATUS(haul_type_create_resized(whole, 0, WORD, &cut_type), HAUL_OK);
+    haul_type_free(&whole);
+}
+
+/* A type that was cut may count by bytes behind its extent. Where a struct ends with such an
+ * element, these are the next struct's, or lie behind the block. */
+TEST(image_arms, a_count_behind_the_struct_is_refused)
+{
+    static const size_t offsets[] = { WORD, 2 * WORD - 1, 600, (size_t)1 << 28 };
+    static haul_field fields[] = {
+        HAUL_EMBED(holding, in, &cut_type),
+        HAUL_RAW(holding, number, .when = HAUL_EQUALS(holding, kind, 0)),
+    };
+    haul_type *plain = type_new(&(const haul_struct)HAUL_PLAIN(holding, NULL)), *type;
+    holding h[2];
+    sample s;
+    size_t i, count;
+    memset(h, 0, sizeof h);
+    other_type = type_new(&(const haul_struct)HAUL_PLAIN(many, NULL));
+    for (i = 0; i < sizeof offsets / sizeof *offsets; i++)
+        for (count = 1; count <= 2; count++) {
+            check_note("%zu rows, and a count at byte %zu", count, offsets[i]);
+            make_cut_type(offsets[i]);
+            CHECK_STATUS(type_make("holding", sizeof *h, fields, count, &type), HAUL_OK);
+            CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+            sample_open(&s, h, plain, 2);
+            s.roots[0].type = type;
+            sample_is_refused(&s);
+            sample_close(&s);
+            haul_type_free(&type);
+            haul_type_free(&cut_type);
+        }
+    check_note(NULL);
+    haul_type_free(&other_type);
+    haul_type_free(&plain);
+}
+
 /* A pointer to no elements may lead anywhere, and the number there is somebody else's. */
 TEST(image_arms, the_number_of_no_elements_is_refused)
 {
