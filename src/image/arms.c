@@ -38,14 +38,18 @@ static int slot_begins_before(const void *list, size_t i, uint64_t limit)
     return ((const haul__slot *)list)[i].offset < limit;
 }
 
+int haul__has_slot_at(const haul__walk *walk, size_t offset, size_t bytes)
+{
+    const size_t i =
+        haul__search(walk->slots, 0, walk->slot_count, offset + bytes, slot_begins_before);
+    return i && offset < walk->slots[i - 1].offset + HAUL__WORD;
+}
+
 /* Does a type that the scan knows, which has no parts, have a pointer here? */
 static int has_pointer_at(const haul_type *type, const haul_integer *field)
 {
-    const haul__walk *walk = haul__type_walk(type);
-    const size_t i = haul__search(walk->slots, 0, walk->slot_count, field->offset + field->bytes,
-                                  slot_begins_before);
     return haul__touches_pointer_row(type, field->offset, field->bytes) ||
-           (i && field->offset < walk->slots[i - 1].offset + HAUL__WORD);
+           haul__has_slot_at(haul__type_walk(type), field->offset, field->bytes);
 }
 
 /* Does an object have the number, as the walk sees it? Bytes behind the last one that travels are

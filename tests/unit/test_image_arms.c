@@ -990,6 +990,44 @@ TEST(image_arms, a_count_behind_the_struct_is_refused)
     haul_type_free(&plain);
 }
 
+typedef struct crossed {
+    char *some, *one;
+} crossed;
+
+/* The bytes of a struct behind such an element may be a pointer, whose value changes with the place
+ * of the block. Here its lowest byte is the count, by chance. */
+TEST(image_arms, a_count_in_a_pointer_of_the_struct_around_is_refused)
+{
+    enum { COUNT = 256 - 2 * WORD };
+    static haul_field fields[] = {
+        HAUL_EMBED(crossed, some, &cut_type),
+        HAUL_BYTES(crossed, one, HAUL_ONE),
+    };
+    static const haul_field plain_fields[] = {
+        HAUL_BYTES(crossed, some, HAUL_FIXED(COUNT)),
+        HAUL_BYTES(crossed, one, HAUL_ONE),
+    };
+    char some[COUNT], one = 1;
+    crossed c = { some, &one };
+    haul_type *plain = TYPE_NEW(crossed, plain_fields), *type;
+    sample s;
+    memset(some, 1, sizeof some);
+    CHECK_STATUS(type_make("byte", 1, NULL, 0, &other_type), HAUL_OK);
+    make_cut_type(WORD);
+    CHECK_STATUS(type_make("crossed", sizeof c, fields, 2, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    sample_open(&s, &c, plain, 1);
+    s.roots[0].type = type;
+    CHECK(!sample_walk_accepts(&s));
+    CHECK_HAS(haul_context_error(s.walks)->text, "lies in a pointer");
+    sample_is_refused(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+    haul_type_free(&plain);
+    haul_type_free(&cut_type);
+    haul_type_free(&other_type);
+}
+
 /* A pointer to no elements may lead anywhere, and the number there is somebody else's. */
 TEST(image_arms, the_number_of_no_elements_is_refused)
 {
