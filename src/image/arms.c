@@ -251,13 +251,6 @@ static int holds(const haul__kind_arm *arm, const unsigned char *element)
     return !arm->when || haul__when_holds(arm->when, element);
 }
 
-/* As the walk reads it: a value of 2^63 or more becomes negative. */
-static int64_t read_bits(const void *self, const haul_integer *field)
-{
-    int64_t value = 0;
-    return haul__read_field(self, field, &value) ? value : haul__read_stored(self, field);
-}
-
 /* The struct whose number chooses: the element, or the target. NULL: it lies outside of the arena.
  */
 static const void *chooser(haul__scan *s, const haul_switch *by, const unsigned char *element,
@@ -281,7 +274,7 @@ static const haul__link *choose(haul__scan *s, const haul__kind_arm *arm,
     size_t i;
     if (!self)
         return NULL;
-    value = read_bits(self, &arm->by->field);
+    value = haul__read_stored(self, &arm->by->field); /* in the bits of the mask, as the walk */
     for (i = 0; i < arm->by->case_count; i++)
         if (((arm->by->cases[i].value ^ value) & arm->ruled->rule->mask) == 0)
             break;
