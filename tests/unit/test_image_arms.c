@@ -392,6 +392,23 @@ TEST(image_arms, types_that_no_image_can_hold_are_not_judged_by_the_scan)
     haul_type_free(&plain);
 }
 
+TEST(image_arms, an_array_of_which_no_byte_travels_is_judged_by_the_scan)
+{
+    const haul_field fields[] = { HAUL_SKIP(leaf, number), HAUL_SKIP(leaf, other) };
+    haul_type *plain = type_new(&(const haul_struct)HAUL_PLAIN(leaf, NULL));
+    haul_type *type = TYPE_NEW(leaf, fields);
+    leaf all[5];
+    sample s;
+    memset(all, 0, sizeof all);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    sample_open(&s, all, plain, 5);
+    s.roots[0].type = type;
+    sample_damage_all(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+    haul_type_free(&plain);
+}
+
 /* ---- Targets that tell their types. */
 
 typedef struct shape {
@@ -756,9 +773,28 @@ TEST(image_arms, parents_and_other_borrowed_pointers_are_judged_by_the_scan)
     roots[0] = (haul_root){ at, type, 1 };
     roots[1] = (haul_root){ &at[1], type, 1 };
     sample_check_roots(roots, 2, damage);
+    sample_check_objects(at, type, NODES, sample_is_left_to_walk); /* and pointers to each one */
     at[0].left = at[0].right = NULL; /* what is borrowed is nobody's */
     at[0].parent = NULL;
     sample_check_objects(at, type, 1, sample_is_accepted);
+    haul_type_free(&type);
+}
+
+TEST(image_arms, a_root_that_is_the_only_one_is_no_reason_against_lending)
+{
+    static haul_type *type;
+    const haul_field fields[] = {
+        HAUL_OBJECTS(node, left, &type, HAUL_COUNT(node, kind)),
+        HAUL_OBJECT(node, parent, &type, .ownership = HAUL_BORROWED),
+    };
+    node at[4];
+    memset(at, 0, sizeof at);
+    at[0].left = &at[1];
+    at[0].kind = 3;
+    at[0].parent = at[3].parent = &at[2];
+    at[1].parent = &at[3];
+    type = TYPE_NEW(node, fields);
+    sample_check_objects(at, type, 1, damage);
     haul_type_free(&type);
 }
 
@@ -915,11 +951,12 @@ TEST(image_arms, borrowed_pointers_are_looked_at_again_and_no_others)
     char text[] = "a text";
     haul_type *lender_type;
     node at;
-    lender l = { &at, text, &at, 0 };
+    lender l[2] = { { &at, text, &at, 0 }, { &at, NULL, &at, 1 } };
     memset(&at, 0, sizeof at);
     type = type_new(&(const haul_struct)HAUL_PLAIN(node, NULL));
     lender_type = TYPE_NEW(lender, fields);
-    sample_check_objects(&l, lender_type, 1, damage);
+    sample_check_objects(l, lender_type, 1, damage);
+    sample_check_objects(l, lender_type, 2, damage); /* an array, which is not lent */
     haul_type_free(&lender_type);
     haul_type_free(&type);
 }
@@ -1225,7 +1262,7 @@ TEST(image_arms, the_number_of_no_elements_within_an_object_is_refused)
     static const haul_field fields[] = {
         HAUL_ADDRESS(many, c, .count = HAUL_COUNT(many, count),
                      .type_switch = HAUL_SWITCH_TARGET(item, tag, cases)),
-        HAUL_ADDRESS(many, a, .target = &other_type),
+        HAUL_ADDRESS(many, a, .target = &other_type, .tag_bits = 1), /* comes before `c` */
     };
     item all[2];
     many m;
@@ -1436,14 +1473,13 @@ TEST(image_arms, arrays_of_objects_with_rules_are_judged_when_they_have_come)
     free(cells);
 }
 
-typedef struct far_target {
-    unsigned char *bytes; /* PIECE of them */
-    shape *told;          /* behind them */
-} far_target;
+typedef struct far_targets {
+    shape *told[2]; /* one lies behind the other */
+} far_targets;
 
 typedef struct large_shape {
     shape is; /* of kind 7 */
-    unsigned char rest[PIECE + 512];
+    unsigned char rest[PIECE];
 } large_shape;
 
 TEST(image_arms, a_target_in_a_later_piece_tells_its_type_when_it_has_come)
@@ -1451,20 +1487,18 @@ TEST(image_arms, a_target_in_a_later_piece_tells_its_type_when_it_has_come)
     static haul_type *shape_type;
     static const haul_case cases[] = { { 7, &shape_type, 0 } };
     const haul_field fields[] = {
-        HAUL_ARRAY(far_target, bytes, HAUL_FIXED(PIECE)),
-        HAUL_ADDRESS(far_target, told, .type_switch = HAUL_SWITCH_TARGET(shape, kind, cases)),
+        HAUL_EACH(far_targets, told, .type_switch = HAUL_SWITCH_TARGET(shape, kind, cases)),
     };
-    large_shape *told = calloc(1, sizeof *told);
-    far_target root = { calloc(1, PIECE), &told->is };
+    large_shape *told = calloc(2, sizeof *told);
+    far_targets root = { { &told[0].is, &told[1].is } };
     haul_type *type;
-    CHECK(root.bytes && told);
-    told->is.kind = 7;
+    CHECK(told != NULL);
+    told[0].is.kind = told[1].is.kind = 7;
     shape_type = type_new(&(const haul_struct)HAUL_PLAIN(large_shape, NULL));
-    type = TYPE_NEW(far_target, fields);
+    type = TYPE_NEW(far_targets, fields);
     sample_check_objects(&root, type, 1, check_last_piece);
     haul_type_free(&type);
     haul_type_free(&shape_type);
-    free(root.bytes);
     free(told);
 }
 
@@ -1533,7 +1567,7 @@ static int is_known_behind(size_t pointers, size_t rows)
 {
     static haul_type *vain_type, *plain_type;
     haul_field *fields = calloc(pointers > rows ? pointers + 1 : rows, sizeof *fields);
-    char(*names)[8] = calloc(pointers > rows ? pointers + 1 : rows, sizeof *names);
+    char(*names)[16] = calloc(pointers > rows ? pointers + 1 : rows, sizeof *names);
     haul_root root = { NULL, NULL, 1 };
     haul_type *type;
     haul__kinds kinds;

@@ -727,11 +727,40 @@ TEST(image_verdicts, a_type_that_another_one_names_as_its_ancestor_is_left_to_th
     inner = TYPE_NEW(many, inner_fields);
     outer = TYPE_NEW(node, outer_fields);
     sample_check_objects(&n, outer, 1, sample_is_left_to_walk);
+    n.next = NULL; /* nobody asks */
+    sample_check_objects(&n, outer, 1, sample_is_accepted);
     haul_type_free(&outer);
     haul_type_free(&inner);
 }
 
 /* ---- Alignment, and arrays of several kinds. */
+
+typedef struct stretched {
+    struct stretched *next;
+    uintptr_t data[2 * 40 - 2]; /* 40 granules in all: codes of one bit fit into a word */
+    struct stretched *last;
+} stretched;
+
+TEST(image_verdicts, objects_whose_codes_fit_into_a_word_and_whose_bits_do_not_are_judged)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(stretched, next, &type),
+                                  HAUL_OBJECT(stretched, last, &type) };
+    stretched at[3];
+    sample s;
+    size_t i;
+    memset(at, 0, sizeof at);
+    for (i = 0; i < 3; i++) {
+        at[i].next = &at[(i + 1) % 3];
+        at[i].last = &at[2 - i];
+        at[i].data[0] = at[i].data[50] = at[i].data[77] = i + 1;
+    }
+    type = TYPE_NEW(stretched, fields);
+    sample_open(&s, at, type, 1);
+    sample_damage_all(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+}
 
 typedef struct aligned {
     struct aligned *next, *other;
