@@ -961,6 +961,41 @@ TEST(image_arms, borrowed_pointers_are_looked_at_again_and_no_others)
     haul_type_free(&type);
 }
 
+typedef struct borrower {
+    node *of; /* borrowed */
+    uintptr_t number, other;
+} borrower;
+
+typedef struct borrowers {
+    borrower *all; /* 3 */
+    node *node;    /* behind them */
+} borrowers;
+
+TEST(image_arms, each_element_of_an_array_across_granules_is_looked_at_again)
+{
+    static haul_type *type, *borrower_type;
+    const haul_field borrower_fields[] = { HAUL_OBJECT(borrower, of, &type,
+                                                       .ownership = HAUL_BORROWED) };
+    const haul_field fields[] = {
+        HAUL_OBJECTS(borrowers, all, &borrower_type, HAUL_FIXED(3)),
+        HAUL_OBJECT(borrowers, node, &type),
+    };
+    haul_type *root_type;
+    borrower all[3];
+    node at;
+    borrowers root = { all, &at };
+    memset(all, 0, sizeof all);
+    memset(&at, 0, sizeof at);
+    all[0].of = all[1].of = all[2].of = &at;
+    type = type_new(&(const haul_struct)HAUL_PLAIN(node, NULL));
+    borrower_type = TYPE_NEW(borrower, borrower_fields);
+    root_type = TYPE_NEW(borrowers, fields);
+    sample_check_objects(&root, root_type, 1, damage);
+    haul_type_free(&root_type);
+    haul_type_free(&borrower_type);
+    haul_type_free(&type);
+}
+
 TEST(image_arms, an_object_that_is_lent_may_have_several_owners_with_tags)
 {
     static haul_type *type;

@@ -735,6 +735,22 @@ TEST(image_verdicts, a_type_that_another_one_names_as_its_ancestor_is_left_to_th
 
 /* ---- Alignment, and arrays of several kinds. */
 
+typedef struct third {
+    uint32_t data[3];
+} third;
+
+TEST(image_verdicts, arrays_of_data_that_ends_within_words_are_judged_by_the_scan)
+{
+    haul_type *type = type_new(&(const haul_struct)HAUL_PLAIN(third, NULL));
+    third all[7];
+    size_t i;
+    memset(all, 0, sizeof all);
+    for (i = 0; i < 21; i += 2) /* each word leads into the arena, if a bit calls it a pointer */
+        all[i / 3].data[i % 3] = 2 * WORD;
+    sample_check_objects(all, type, 7, sample_damage_all);
+    haul_type_free(&type);
+}
+
 typedef struct stretched {
     struct stretched *next;
     uintptr_t data[2 * 40 - 2]; /* 40 granules in all: codes of one bit fit into a word */
@@ -769,22 +785,29 @@ typedef struct aligned {
 
 TEST(image_verdicts, objects_with_an_alignment_of_more_than_a_granule_are_judged_by_the_scan)
 {
-    haul_type *type = NULL;
+    haul_type *type = NULL, *alone; /* a root of zeros, as all around it is */
+    haul_struct plain = { .name = "alone", .bytes = sizeof(aligned), .alignment = 64 };
     const haul_field fields[] = { HAUL_OBJECT(aligned, next, &type),
                                   HAUL_OBJECT(aligned, other, &type) };
-    char room[4 * sizeof(aligned)];
+    char room[5 * sizeof(aligned)];
     aligned *at = (aligned *)(void *)(room + (-(uintptr_t)room & 63));
     sample s;
+    size_t i;
     memset(room, 0, sizeof room);
     at[0].next = &at[1];
     at[1].other = &at[2];
     type = TYPE_NEW(aligned, fields, .alignment = 64);
-    sample_open(&s, at, type, 1);
-    bytes_resize(&s.parts.part[HAUL__SECTION_ARENA], 512);
-    bytes_resize(&s.parts.part[HAUL__SECTION_BITS], (512 / WORD + 63) / 64 * 8);
-    sample_renew(&s);
-    sample_damage_all(&s);
-    sample_close(&s);
+    for (i = 0; i < 3; i++) {
+        alone = type_new(&plain);
+        sample_open(&s, i ? &at[3] : at, i ? alone : type, 1);
+        bytes_resize(&s.parts.part[HAUL__SECTION_ARENA], 512);
+        bytes_resize(&s.parts.part[HAUL__SECTION_BITS], (512 / WORD + 63) / 64 * 8);
+        sample_renew(&s);
+        sample_damage_all(&s);
+        sample_close(&s);
+        haul_type_free(&alone);
+        plain.alignment = i ? 0 : plain.alignment;
+    }
     haul_type_free(&type);
 }
 
