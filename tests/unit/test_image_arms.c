@@ -968,7 +968,7 @@ typedef struct borrower {
 
 typedef struct borrowers {
     borrower *all; /* 3 */
-    node *node;    /* behind them */
+    node *first;   /* of a chain, which ends behind them */
 } borrowers;
 
 TEST(image_arms, each_element_of_an_array_across_granules_is_looked_at_again)
@@ -978,16 +978,19 @@ TEST(image_arms, each_element_of_an_array_across_granules_is_looked_at_again)
                                                        .ownership = HAUL_BORROWED) };
     const haul_field fields[] = {
         HAUL_OBJECTS(borrowers, all, &borrower_type, HAUL_FIXED(3)),
-        HAUL_OBJECT(borrowers, node, &type),
+        HAUL_OBJECT(borrowers, first, &type),
     };
+    const haul_field node_fields[] = { HAUL_OBJECT(node, left, &type) };
     haul_type *root_type;
     borrower all[3];
-    node at;
-    borrowers root = { all, &at };
+    node at[3];
+    borrowers root = { all, at };
     memset(all, 0, sizeof all);
-    memset(&at, 0, sizeof at);
-    all[0].of = all[1].of = all[2].of = &at;
-    type = type_new(&(const haul_struct)HAUL_PLAIN(node, NULL));
+    memset(at, 0, sizeof at);
+    at[0].left = &at[1];
+    at[1].left = &at[2];
+    all[0].of = all[1].of = all[2].of = &at[2];
+    type = TYPE_NEW(node, node_fields);
     borrower_type = TYPE_NEW(borrower, borrower_fields);
     root_type = TYPE_NEW(borrowers, fields);
     sample_check_objects(&root, root_type, 1, damage);
