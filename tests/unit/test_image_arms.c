@@ -1511,13 +1511,15 @@ TEST(image_arms, arrays_of_objects_with_rules_are_judged_when_they_have_come)
     free(cells);
 }
 
+enum { FAR_TARGETS = 4 };
+
 typedef struct far_targets {
-    shape *told[2]; /* one lies behind the other */
+    shape *told[FAR_TARGETS]; /* the last one begins in the last piece */
 } far_targets;
 
 typedef struct large_shape {
     shape is; /* of kind 7 */
-    unsigned char rest[PIECE];
+    unsigned char rest[PIECE * 7 / 10];
 } large_shape;
 
 TEST(image_arms, a_target_in_a_later_piece_tells_its_type_when_it_has_come)
@@ -1527,11 +1529,15 @@ TEST(image_arms, a_target_in_a_later_piece_tells_its_type_when_it_has_come)
     const haul_field fields[] = {
         HAUL_EACH(far_targets, told, .type_switch = HAUL_SWITCH_TARGET(shape, kind, cases)),
     };
-    large_shape *told = calloc(2, sizeof *told);
-    far_targets root = { { &told[0].is, &told[1].is } };
+    large_shape *told = calloc(FAR_TARGETS, sizeof *told);
+    far_targets root;
     haul_type *type;
+    size_t i;
     CHECK(told != NULL);
-    told[0].is.kind = told[1].is.kind = 7;
+    for (i = 0; i < FAR_TARGETS; i++) {
+        told[i].is.kind = 7;
+        root.told[i] = &told[i].is;
+    }
     shape_type = type_new(&(const haul_struct)HAUL_PLAIN(large_shape, NULL));
     type = TYPE_NEW(far_targets, fields);
     sample_check_objects(&root, type, 1, check_last_piece);
