@@ -38,14 +38,18 @@ static int slot_begins_before(const void *list, size_t i, uint64_t limit)
     return ((const haul__slot *)list)[i].offset < limit;
 }
 
+int haul__has_slot_at(const haul__walk *walk, size_t offset, size_t bytes)
+{
+    const size_t i =
+        haul__search(walk->slots, 0, walk->slot_count, offset + bytes, slot_begins_before);
+    return i && offset < walk->slots[i - 1].offset + HAUL__WORD;
+}
+
 /* Does a type that the scan knows, which has no parts, have a pointer here? */
 static int has_pointer_at(const haul_type *type, const haul_integer *field)
 {
-    const haul__walk *walk = haul__type_walk(type);
-    const size_t i = haul__search(walk->slots, 0, walk->slot_count, field->offset + field->bytes,
-                                  slot_begins_before);
     return haul__touches_pointer_row(type, field->offset, field->bytes) ||
-           (i && field->offset < walk->slots[i - 1].offset + HAUL__WORD);
+           haul__has_slot_at(haul__type_walk(type), field->offset, field->bytes);
 }
 
 /* Does an object have the number, as the walk sees it? Bytes behind the last one that travels are
@@ -247,13 +251,6 @@ static int holds(const haul__kind_arm *arm, const unsigned char *element)
     return !arm->when || haul__when_holds(arm->when, element);
 }
 
-/* As the walk reads it: a value of 2^63 or more becomes negative. */
-static int64_t read_bits(const void *self, const haul_integer *field)
-{
-    int64_t value = 0;
-    return haul__read_field(self, field, &value) ? value : haul__read_stored(self, field);
-}
-
 /* The struct whose number chooses: the element, or the target. NULL: it lies outside of the arena.
  */
 static const void *chooser(haul__scan *s, const haul_switch *by, const unsigned char *element,
@@ -277,7 +274,7 @@ static const haul__link *choose(haul__scan *s, const haul__kind_arm *arm,
     size_t i;
     if (!self)
         return NULL;
-    value = read_bits(self, &arm->by->field);
+    value = haul__read_stored(self, &arm->by->field); /* in the bits of the mask, as the walk */
     for (i = 0; i < arm->by->case_count; i++)
         if (((arm->by->cases[i].value ^ value) & arm->ruled->rule->mask) == 0)
             break;

@@ -7,6 +7,8 @@
 
 /* Does the scan know each row with rules of the type? Also if it has none. */
 int haul__arms_are_known(const haul_type *type);
+/* Does a pointer without rules have one of these bytes, in the type itself or in what it embeds? */
+int haul__has_slot_at(const haul__walk *walk, size_t offset, size_t bytes);
 /* The links of a known type's arms: one for each pointer, or one for each of its cases. */
 size_t haul__arm_link_count(const haul__walk *walk);
 /* Gives each of them its slot. */

@@ -47,8 +47,8 @@ static int is_known_type(const haul_type *type, size_t most)
     const haul__walk *walk = haul__type_walk(type);
     const size_t bytes = walk->extent; /* in an image, skipped bytes have room too */
     size_t i;
-    if (!haul__arms_are_known(type) || haul__is_noted(walk) || walk->is_wide || walk->part_count ||
-        walk->true_lower != 0 || walk->true_upper == 0 || walk->span > walk->extent)
+    if (!haul__arms_are_known(type) || haul__is_noted(walk) || walk->part_count ||
+        walk->true_lower != 0 || walk->span > walk->extent)
         return 0;
     if (bytes > most || walk->slot_count > LIST_MOST || walk->run_count > LIST_MOST)
         return 0;
@@ -89,6 +89,13 @@ static haul_status code_of_objects(haul__kinds *kinds, const haul_type *type, in
 
 /* ---- Pointers. */
 
+/* Is it a number of this struct? Where a type that was cut is embedded, its numbers may lie behind
+ * it: in the struct's pointers, or behind the struct. */
+static int has_number(const haul__walk *walk, size_t offset, size_t bytes)
+{
+    return haul__fits(offset, bytes, walk->true_upper) && !haul__has_slot_at(walk, offset, bytes);
+}
+
 /* Can the scan count by this shape? `walk`: of the struct that it reads, NULL: it must read none.
  */
 static int is_known_shape(const haul__slot *slot, unsigned level, const haul__walk *walk)
@@ -100,9 +107,7 @@ static int is_known_shape(const haul__slot *slot, unsigned level, const haul__wa
     if (shape->kind == HAUL_COUNT_KIND_TERMINATED)
         return level + 1u == slot->levels && slot->unit == 1 && (shape->plus & 255) == 0;
     for (i = 0; i < shape->fields; i++)
-        if (!walk || !haul__fits(shape->field[i].offset, shape->field[i].bytes, walk->true_upper) ||
-            !haul__fits(slot->self, shape->field[i].offset + shape->field[i].bytes,
-                        walk->true_upper))
+        if (!walk || !has_number(walk, slot->self + shape->field[i].offset, shape->field[i].bytes))
             return 0;
     return shape->kind == HAUL_COUNT_KIND_PRODUCT;
 }

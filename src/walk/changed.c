@@ -107,6 +107,8 @@ haul_status haul__check_integer(haul__discovery *d, const haul__slot *slot, uint
     const uintptr_t at = base + place->offset;
     haul_status status = HAUL_OK;
     int may = 0;
+    if (HAUL__UNLIKELY(d->bounds != NULL) && !haul__is_within_bounds(d, at, place->bytes))
+        return haul__refuse_unreadable(d, slot);
     if (HAUL__LIKELY(!d->passing) ||
         haul__known_bytes(d, at, place->bytes, HAUL__DESCRIBED) == place->bytes)
         return HAUL_OK;

@@ -4,9 +4,9 @@
 #include "type/field.h"
 #include "type/type.h"
 
-#define ARENA_MOST (320 * WORD)
+#define ARENA_MOST (960 * WORD)
 
-enum { ELEMENTS_MOST = 20 };
+enum { ELEMENTS_MOST = 20, CROWD = 200, MIDDLE = 16 };
 
 static size_t take(drawing *d, size_t bytes, size_t alignment)
 {
@@ -221,20 +221,40 @@ static void fill(drawing *d, const drawn_object *o)
     }
 }
 
+/* Each array of `b` has the one in the middle. */
+static void fill_crowd(drawing *d)
+{
+    const haul_field *rows = d->types[0].rows;
+    const size_t first = take_objects(d, &d->types[1], 2 * MIDDLE), roots = (size_t)d->root.count;
+    size_t i;
+    for (i = 0; i < roots; i++) {
+        const size_t self = (size_t)d->root.offset + i * sizeof(crowded);
+        const size_t before = below(d, MIDDLE), behind = below(d, MIDDLE);
+        put_number(d->arena.at + self, &rows[1].count.field[0], (int64_t)(before + 1 + behind));
+        put_pointer(d, self + rows[0].offset, first + MIDDLE * GRANULE, 0);
+        put_pointer(d, self + rows[1].offset, first + (MIDDLE - before) * GRANULE, 0);
+    }
+    tell(d, first + MIDDLE * GRANULE, &d->types[1], &rows[0].type_switch,
+         rows[0].type_switch.cases[0].value);
+}
+
 int drawing_of_graph(drawing *d)
 {
-    const size_t roots = one_in(d, 4) ? 1 + below(d, 4) : 1;
+    const int is_crowd = d->is_crowd && one_in(d, 2);
+    const size_t roots = is_crowd ? CROWD - below(d, 20) : one_in(d, 4) ? 1 + below(d, 4) : 1;
     size_t i;
     memset(&d->root, 0, sizeof d->root);
     d->arena.count = d->bits.count = 0;
     bytes_resize(&d->arena, ARENA_MOST + DRAWN_TYPE_MOST);
     bytes_resize(&d->bits, (ARENA_MOST / WORD + 63) / 64 * sizeof(uint64_t));
-    d->limit = GRANULE * (4 + below(d, one_in(d, 4) ? 150 : 60));
+    d->limit = is_crowd ? ARENA_MOST : GRANULE * (4 + below(d, one_in(d, 4) ? 150 : 60));
     d->next = GRANULE;
     d->object_count = 0;
     d->root.offset = take_objects(d, &d->types[0], roots);
     d->root.count = roots;
-    for (i = 0; i < d->object_count; i++)
+    if (is_crowd)
+        fill_crowd(d);
+    for (i = 0; i < d->object_count && !is_crowd; i++)
         fill(d, &d->objects[i]);
     d->arena.count = one_in(d, 2) ? d->limit : d->next;
     d->bits.count = (d->arena.count / WORD + 63) / 64 * sizeof(uint64_t);

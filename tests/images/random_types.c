@@ -8,7 +8,7 @@
 
 enum { TRIES = 12 };
 
-/* Mostly in the first word, where few other rows lie. */
+/* Mostly in the first word, where few other rows lie; or the last bytes, which may not travel. */
 static haul_integer draw_number(drawing *d, const drawn_type *of)
 {
     const uint8_t bytes = (uint8_t)(1u << below(d, 4));
@@ -20,6 +20,8 @@ static haul_integer draw_number(drawing *d, const drawn_type *of)
     room = number.bytes > WORD || one_in(d, 3) ? of->bytes : WORD;
     if (one_in(d, 2))
         number.offset = below(d, room - number.bytes + 1);
+    if (one_in(d, 10))
+        number.offset = of->bytes - number.bytes;
     return number;
 }
 
@@ -56,8 +58,10 @@ static haul_when draw_when(drawing *d, const drawn_type *of)
     return when;
 }
 
+/* The number may lie where the struct ends, or one of the target's types. */
 static haul_switch draw_switch(drawing *d, const drawn_type *of, haul_case *cases)
 {
+    const drawn_type *last = of;
     haul_switch by;
     size_t i;
     memset(&by, 0, sizeof by);
@@ -69,7 +73,14 @@ static haul_switch draw_switch(drawing *d, const drawn_type *of, haul_case *case
     memset(cases, 0, CASES * sizeof *cases);
     for (i = 0; i < by.case_count; i++) {
         cases[i].value = (int64_t)below(d, 5);
-        cases[i].type = &d->types[below(d, TYPES)].type;
+        last = &d->types[below(d, TYPES)];
+        cases[i].type = &last->type;
+    }
+    if (by.kind == HAUL_SWITCH_KIND_SELF)
+        last = of;
+    if (one_in(d, 3) && last->bytes >= by.field.bytes) {
+        by.field.offset = last->bytes - by.field.bytes;
+        cases[0].value = 0; /* as what does not travel */
     }
     return by;
 }
@@ -160,12 +171,46 @@ static void draw_size(drawing *d, drawn_type *of)
     of->row_count = 0;
 }
 
+/* Skipped bytes at the end. */
+static void draw_end(drawing *d, drawn_type *of)
+{
+    haul_field *row = &of->rows[of->row_count++];
+    memset(row, 0, sizeof *row);
+    row->name = "end";
+    row->kind = HAUL_FIELD_SKIP;
+    row->bytes = 1 + below(d, of->bytes - 1 < 3 * WORD ? of->bytes - 1 : 3 * WORD);
+    row->offset = of->bytes - row->bytes;
+}
+
+static void draw_crowd(drawing *d)
+{
+    drawn_type *a = &d->types[0], *b = &d->types[1];
+    haul_switch by;
+    a->bytes = sizeof(crowded);
+    b->bytes = GRANULE;
+    a->alignment = b->alignment = b->row_count = 0;
+    by = draw_switch(d, b, a->cases[0]);
+    by.kind = HAUL_SWITCH_KIND_TARGET;
+    by.case_count = 1;
+    a->cases[0][0].type = &b->type;
+    a->rows[0] = (haul_field)HAUL_ADDRESS(crowded, one, .type_switch = by);
+    a->rows[1] = (haul_field)HAUL_ADDRESS(crowded, some, .target = &b->type,
+                                          .count = HAUL_COUNT(crowded, count));
+    a->row_count = 2;
+}
+
 void drawing_of_types(drawing *d)
 {
     size_t i, tries, most;
     for (i = 0; i < TYPES; i++)
         draw_size(d, &d->types[i]);
-    for (i = 0; i < TYPES; i++) {
+    for (i = 0; i < TYPES; i++)
+        if (one_in(d, 5))
+            draw_end(d, &d->types[i]);
+    d->is_crowd = one_in(d, 40);
+    if (d->is_crowd)
+        draw_crowd(d);
+    for (i = d->is_crowd ? 2 : 0; i < TYPES; i++) {
         drawn_type *of = &d->types[i];
         most = below(d, ROWS + 1);
         for (tries = 0; tries < TRIES && of->row_count < most; tries++) {

@@ -14,7 +14,15 @@
 #define GRANULE (2 * WORD)
 #define DRAWN_TYPE_MOST (80 * WORD)
 
-enum { TYPES = 3, ROWS = 8, CASES = 3, OBJECTS = 200 };
+enum { TYPES = 3, ROWS = 8, CASES = 3, OBJECTS = 240 };
+
+/* In some drawings the type `a` is this: a number of `b` tells the type of one, and arrays of `b`
+ * overlap it, so often that the walk refuses them. */
+typedef struct crowded {
+    uint8_t count, unused[WORD - 1];
+    void *one, *some;
+    uintptr_t more;
+} crowded;
 
 typedef struct drawn_type {
     haul_type *type;
@@ -34,6 +42,7 @@ typedef struct drawn_object {
 typedef struct drawing {
     random_source random;
     drawn_type types[TYPES]; /* "a", "b", "c" */
+    int is_crowd;
     image_bytes arena, bits;
     haul__image_root root; /* of type a */
     size_t limit, next;    /* of the arena: where objects end at last, and the next one begins */

@@ -1,10 +1,11 @@
 /* Images as haul_image_write lays them out are checked by a scan, in little memory. Whatever the
  * scan does not know, the walk checks: it is accepted or refused as well.
  */
-#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "images/image_bytes.h"
 #include "support/counted.h"
@@ -159,6 +160,33 @@ TEST(image_scan, more_kinds_than_the_scan_numbers_are_left_to_the_walk)
     haul_context_free(&context);
 }
 
+/* Into a buffer before a page that nobody may read. */
+static haul_status load_before_a_wall(haul_context *context, const image_bytes *image,
+                                      haul_type *type)
+{
+    enum { PAGE = 65536 };
+    size_t count;
+    const haul__image_section *s = image_sections(image, &count);
+    haul_image_options options = { .is_trusted = 0 };
+    haul_image *loaded;
+    haul_status status;
+    unsigned char *room;
+    size_t bytes;
+    while (s->kind != HAUL__SECTION_ARENA)
+        s++;
+    bytes = (size_t)s->bytes;
+    count = (bytes + PAGE - 1) / PAGE * PAGE;
+    room = mmap(NULL, count + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(room != MAP_FAILED);
+    CHECK_EQ(mprotect(room + count, PAGE, PROT_NONE), 0);
+    options.buffer = room + count - bytes;
+    options.buffer_bytes = bytes;
+    status = haul_image_from_bytes(context, image->at, image->count, &type, 1, &options, &loaded);
+    haul_image_free(&loaded);
+    munmap(room, count + PAGE);
+    return status;
+}
+
 /* So many kinds take a byte of codes for each granule. The codes of a large array are 1 MiB, so
  * those of targets are fetched ahead where an object has several; each fourth type has one. */
 TEST(image_scan, in_a_large_arena_of_many_kinds_each_object_comes_back)
@@ -206,6 +234,7 @@ TEST(image_scan, in_a_large_arena_of_many_kinds_each_object_comes_back)
     }
     CHECK(at == haul_image_roots(loaded, NULL)[0].address);
     haul_image_free(&loaded);
+    CHECK_STATUS(load_before_a_wall(context, &image, types[0]), HAUL_OK);
     bytes_free(&image);
     for (i = 0; i < TYPES; i++)
         haul_type_free(&types[i]);

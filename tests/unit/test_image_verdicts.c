@@ -727,11 +727,56 @@ TEST(image_verdicts, a_type_that_another_one_names_as_its_ancestor_is_left_to_th
     inner = TYPE_NEW(many, inner_fields);
     outer = TYPE_NEW(node, outer_fields);
     sample_check_objects(&n, outer, 1, sample_is_left_to_walk);
+    n.next = NULL; /* nobody asks */
+    sample_check_objects(&n, outer, 1, sample_is_accepted);
     haul_type_free(&outer);
     haul_type_free(&inner);
 }
 
 /* ---- Alignment, and arrays of several kinds. */
+
+typedef struct third {
+    uint32_t data[3];
+} third;
+
+TEST(image_verdicts, arrays_of_data_that_ends_within_words_are_judged_by_the_scan)
+{
+    haul_type *type = type_new(&(const haul_struct)HAUL_PLAIN(third, NULL));
+    third all[7];
+    size_t i;
+    memset(all, 0, sizeof all);
+    for (i = 0; i < 21; i += 2) /* each word leads into the arena, if a bit calls it a pointer */
+        all[i / 3].data[i % 3] = 2 * WORD;
+    sample_check_objects(all, type, 7, sample_damage_all);
+    haul_type_free(&type);
+}
+
+typedef struct stretched {
+    struct stretched *next;
+    uintptr_t data[2 * 40 - 2]; /* 40 granules in all: codes of one bit fit into a word */
+    struct stretched *last;
+} stretched;
+
+TEST(image_verdicts, objects_whose_codes_fit_into_a_word_and_whose_bits_do_not_are_judged)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(stretched, next, &type),
+                                  HAUL_OBJECT(stretched, last, &type) };
+    stretched at[3];
+    sample s;
+    size_t i;
+    memset(at, 0, sizeof at);
+    for (i = 0; i < 3; i++) {
+        at[i].next = &at[(i + 1) % 3];
+        at[i].last = &at[2 - i];
+        at[i].data[0] = at[i].data[50] = at[i].data[77] = i + 1;
+    }
+    type = TYPE_NEW(stretched, fields);
+    sample_open(&s, at, type, 1);
+    sample_damage_all(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+}
 
 typedef struct aligned {
     struct aligned *next, *other;
@@ -740,22 +785,29 @@ typedef struct aligned {
 
 TEST(image_verdicts, objects_with_an_alignment_of_more_than_a_granule_are_judged_by_the_scan)
 {
-    haul_type *type = NULL;
+    haul_type *type = NULL, *alone; /* a root of zeros, as all around it is */
+    haul_struct plain = { .name = "alone", .bytes = sizeof(aligned), .alignment = 64 };
     const haul_field fields[] = { HAUL_OBJECT(aligned, next, &type),
                                   HAUL_OBJECT(aligned, other, &type) };
-    char room[4 * sizeof(aligned)];
+    char room[5 * sizeof(aligned)];
     aligned *at = (aligned *)(void *)(room + (-(uintptr_t)room & 63));
     sample s;
+    size_t i;
     memset(room, 0, sizeof room);
     at[0].next = &at[1];
     at[1].other = &at[2];
     type = TYPE_NEW(aligned, fields, .alignment = 64);
-    sample_open(&s, at, type, 1);
-    bytes_resize(&s.parts.part[HAUL__SECTION_ARENA], 512);
-    bytes_resize(&s.parts.part[HAUL__SECTION_BITS], (512 / WORD + 63) / 64 * 8);
-    sample_renew(&s);
-    sample_damage_all(&s);
-    sample_close(&s);
+    for (i = 0; i < 3; i++) {
+        alone = type_new(&plain);
+        sample_open(&s, i ? &at[3] : at, i ? alone : type, 1);
+        bytes_resize(&s.parts.part[HAUL__SECTION_ARENA], 512);
+        bytes_resize(&s.parts.part[HAUL__SECTION_BITS], (512 / WORD + 63) / 64 * 8);
+        sample_renew(&s);
+        sample_damage_all(&s);
+        sample_close(&s);
+        haul_type_free(&alone);
+        plain.alignment = i ? 0 : plain.alignment;
+    }
     haul_type_free(&type);
 }
 
