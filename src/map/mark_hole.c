@@ -6,7 +6,9 @@
 #include "map/forms.h"
 #include "map/mark_hole.h"
 
-static int hole_room(haul__map *map, haul__side *side, size_t page)
+/* In a bare block, a granule without live bytes that has a place needs its mask of 0 at once; in a
+ * mixed one, layout makes it. */
+static int hole_room(haul__map *map, haul__side *side, size_t page, uint32_t form)
 {
     if (!side->holes) {
         side->holes = haul__allocate_zeroed(&map->allocator, sizeof *side->holes);
@@ -14,7 +16,7 @@ static int hole_room(haul__map *map, haul__side *side, size_t page)
             return 0;
         map->side_bytes += sizeof *side->holes;
     }
-    return haul__make_masks(map, side, page);
+    return form != HAUL__BARE || haul__make_masks(map, side, page);
 }
 
 /* Masks for a page whose hole granules were whole so far. */
@@ -94,7 +96,7 @@ static int mark_hole_in_cell(haul__map *map, uintptr_t first, uintptr_t end)
     haul__side *side = block && block->form != HAUL__FULL ? haul__map_side(map, block) : NULL;
     if (block && block->form == HAUL__FULL)
         return 1;
-    if (!side || !hole_room(map, side, page) ||
+    if (!side || !hole_room(map, side, page, block->form) ||
         !note_holes(map, side->holes, number, granules, first, end))
         return 0;
     if (haul__is_uniform(block))
@@ -135,7 +137,7 @@ static int mark_gap_in_cell(haul__map *map, uintptr_t first, uintptr_t end)
     if (block->form == HAUL__FULL || !granules)
         return 1;
     side = haul__map_side(map, block);
-    if (!side || !hole_room(map, side, number / HAUL__PAGE_CELLS))
+    if (!side || !hole_room(map, side, number / HAUL__PAGE_CELLS, block->form))
         return 0;
     side->holes->gaps[number / 2] |= (uint64_t)granules << (number % 2 * 32);
     if (block->form == HAUL__BARE)

@@ -149,6 +149,22 @@ HAUL__INLINE void renew_prefix(uint8_t *prefix, uint32_t partial, uint32_t low)
     }
 }
 
+/* Does a granule of a page have a place, but no live byte? Only a full mask tells that. */
+static int has_empty_granule(const haul__block *block, size_t page)
+{
+    const haul__holes *holes = block->side ? block->side->holes : NULL;
+    unsigned number = (unsigned)page * HAUL__PAGE_CELLS;
+    const unsigned end = number + HAUL__PAGE_CELLS;
+    uint32_t found = 0;
+    for (; holes && number < end; number++) {
+        const uint64_t live = haul__load_cell(&block->cells[number]) | haul__slots(block)[number];
+        found |= (uint32_t)((holes->granules[number / 2] | holes->gaps[number / 2]) >>
+                            (number % 2 * 32)) &
+                 ~haul__any_word(live);
+    }
+    return found != 0;
+}
+
 /* Does a granule of a page of prefixes, halves aside, have live bytes other than its first ones? A
  * prefix tells the first bytes of its one partial word. */
 static int needs_full_masks(const haul__block *block, size_t page)
@@ -189,7 +205,8 @@ HAUL__HOT static int fold_page(haul__map *map, haul__block *block, size_t page, 
     const unsigned end = number + HAUL__PAGE_CELLS;
     uint8_t *prefix;
     uint16_t *masks;
-    if (haul__prefix(block, page) && needs_full_masks(block, page) &&
+    if (((haul__prefix(block, page) && needs_full_masks(block, page)) ||
+         has_empty_granule(block, page)) &&
         !haul__make_masks(map, block->side, page))
         return 0;
     prefix = haul__prefix(block, page);

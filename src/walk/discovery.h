@@ -139,7 +139,7 @@ typedef struct haul__discovery {
     size_t string_unit;                 /* bytes of its element; 0: there is no string yet */
     int64_t string_sentinel;
 
-    /* follow.c: objects with rules that joined the queue lately, a hash; did the walk stop at the
+    /* follow.c: objects that joined the queue unmarked lately, a hash; did the walk stop at the
      * range that it was led to last (stops.h)? */
     uint64_t queued[HAUL__QUEUED];
     int has_stopped;
@@ -147,7 +147,7 @@ typedef struct haul__discovery {
     haul__retracing retracing;
     haul__news_state news;
 
-    /* fetch_queue.c: a ring of objects with rules that are being fetched */
+    /* fetch_queue.c: a ring of unmarked objects that are being fetched */
     uint64_t fetching[HAUL__FETCH_QUEUE];
     size_t fetching_first, fetching_count;
 

@@ -345,7 +345,7 @@ static HAUL__NOINLINE haul_status visit_in_order(haul__discovery *d, haul__candi
         return status;
     if (entry) {
         d->found->objects++;
-        return haul__visit_apart(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
+        return haul__visit_apart(d, c, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
     }
     wide = d->entries.at[d->entry_read++];
     if (d->entry_read == d->entries.count)
@@ -353,10 +353,10 @@ static HAUL__NOINLINE haul_status visit_in_order(haul__discovery *d, haul__candi
     return haul__visit_entry(d, &wide);
 }
 
-static haul_status visit_general(haul__discovery *d, uint64_t entry)
+static haul_status visit_general(haul__discovery *d, haul__candidates *c, uint64_t entry)
 {
     const haul_status status =
-        haul__visit_apart(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
+        haul__visit_apart(d, c, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
     return status == HAUL_OK ? haul__news(d) : status;
 }
 
@@ -377,7 +377,8 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
         }
         entry = chunk->entry[read];
         met = &d->met_types[HAUL__ENTRY_TYPE(entry)];
-        if (HAUL__UNLIKELY(!met->edges)) { /* the first object of its type, or one with rules */
+        /* its edges are not known yet, or it has rules */
+        if (HAUL__UNLIKELY(!met->edges && !met->is_brief)) {
             status = haul__met_type_edges(d, HAUL__ENTRY_TYPE(entry));
             if (status != HAUL_OK)
                 break;
@@ -409,11 +410,11 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
             status = haul__visit_or_stop(d, entry, d->head == d->tail && read == chunk->written);
         } else {
             d->found->objects++;
-            if (HAUL__LIKELY(met->edges != NULL))
+            if (HAUL__LIKELY(met->edges != NULL && !met->is_brief))
                 status =
                     haul__visit_simple(d, &c, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
             else
-                status = visit_general(d, entry);
+                status = visit_general(d, &c, entry);
         }
         if (status == HAUL_OK && (haul__are_many(&c) || read == chunk->written))
             status = haul__settle(d, &c);

@@ -38,9 +38,9 @@ static haul_status note_empty(haul__discovery *d, uintptr_t place, uintptr_t val
     return d->order_log ? haul__log_pointer(d, HAUL__REFERENCE_PLACE, place, value) : HAUL_OK;
 }
 
-/* Queues an object with rules; it is marked at its turn. One that was queued lately is not queued
- * again. */
-static haul_status queue_ruled(haul__discovery *d, uintptr_t address, uint32_t number)
+/* Queues an object with rules, or of a brief type; it is marked at its turn. One that was queued
+ * lately is not queued again. */
+static haul_status queue_unmarked(haul__discovery *d, uintptr_t address, uint32_t number)
 {
     uint64_t what = (uint64_t)address | (uint64_t)number << 48;
     size_t at = (size_t)(haul__hash(what) >> 32) & (HAUL__QUEUED - 1);
@@ -48,6 +48,21 @@ static haul_status queue_ruled(haul__discovery *d, uintptr_t address, uint32_t n
         return HAUL_OK;
     d->queued[at] = what;
     return haul__queue_push(d, address, number, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
+}
+
+haul_status haul__queue_brief(haul__discovery *d, uintptr_t address, uint32_t number)
+{
+    haul__entry entry;
+    if (address <= HAUL__HIGHEST)
+        return queue_unmarked(d, address, number);
+    memset(&entry, 0, sizeof entry); /* it is refused */
+    entry.address = address;
+    entry.count = 1;
+    entry.met_type = number;
+    entry.stride = d->met_types[number].walk->extent;
+    entry.parent = SIZE_MAX;
+    entry.what = HAUL__OBJECTS;
+    return haul__reach(d, &entry);
 }
 
 /* An object whose size is asked for is reached at once, because its address may be wrong. */
@@ -91,10 +106,11 @@ haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, siz
         status = haul__met_type_of(d, slot->target, &entry.met_type);
         if (status != HAUL_OK)
             return status;
-        if (haul__is_ruled(d->met_types[entry.met_type].walk)) {
+        if (haul__is_ruled(d->met_types[entry.met_type].walk) ||
+            d->met_types[entry.met_type].is_brief) {
             entry.is_asked = ways_of(d, p) != 0;
             if (!d->named && can_queue(d, &entry))
-                return queue_ruled(d, p->value, entry.met_type);
+                return queue_unmarked(d, p->value, entry.met_type);
         }
     } else {
         entry.what = HAUL__PLAIN;
@@ -207,7 +223,7 @@ static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
     int must_visit = walk->has_parts, is_noted;
     haul_status status;
     if (can_queue(d, entry))
-        return queue_ruled(d, entry->address, entry->met_type);
+        return queue_unmarked(d, entry->address, entry->met_type);
     status = meet_object(d, entry);
     if (status == HAUL_OK)
         status = meet_again(d, entry);
@@ -257,8 +273,10 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     int dense = haul__is_dense(walk) && entry->stride == walk->extent, is_noted;
     haul__marked marked = { 0, 0, 0 };
     uintptr_t end = 0, logged_end;
-    haul_status status =
-        haul__check_extent(d, entry, dense ? walk->extent : upper, walk->alignment, &end);
+    haul_status status;
+    if (d->met_types[entry->met_type].is_brief && can_queue(d, entry))
+        return queue_unmarked(d, entry->address, entry->met_type);
+    status = haul__check_extent(d, entry, dense ? walk->extent : upper, walk->alignment, &end);
     if (status != HAUL_OK)
         return status;
     status = meet_object(d, entry);

@@ -13,6 +13,8 @@ haul_status haul__follow(haul__discovery *d, const haul__pointer *p);
 haul_status haul__follow_measured(haul__discovery *d, const haul__pointer *p, size_t count);
 /* The same for a pointer that is not NULL and whose slot has no direction. */
 haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, size_t count);
+/* Puts an object of a brief type (brief.h) on the worklist; it is marked at its turn. */
+haul_status haul__queue_brief(haul__discovery *d, uintptr_t address, uint32_t number);
 /* Checks and marks the entry's elements, and puts them on the worklist if anything in them is
  * new. */
 haul_status haul__reach(haul__discovery *d, haul__entry *entry);

@@ -2,6 +2,7 @@
  * visiting need of a type is worked out here, once.
  */
 #include "walk/met_types.h"
+#include "walk/brief_types.h"
 #include "walk/log_order.h"
 #include "map/forms.h"
 #include "map/found.h"
@@ -137,6 +138,7 @@ static haul_status add_type(haul__discovery *d, const haul_type *type, uint32_t 
     for (i = 0; i < fresh.walk->ruled_count; i++)
         prepare_slot(&fresh, fresh.walk->ruled[i].slot.offset, fresh.walk->slot_count + i == 0);
     prepare_marks(&fresh, &far);
+    fresh.is_brief = (uint32_t)haul__is_brief(d, fresh.walk);
     if (fresh.simple.bytes && fresh.walk->slot_count)
         fresh.form = haul__map_form(d->map, &fresh.simple);
     if (!fresh.form)
@@ -359,6 +361,8 @@ static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
     edge->near_starts = haul__near_for(d, &d->met_types[target]);
     edge->one = d->met_types[target].simple.bytes != 0 && target <= UINT16_MAX && d->map->flat &&
                 slot->offset % HAUL__WORD == 0;
+    edge->brief =
+        d->met_types[target].is_brief && target <= UINT16_MAX && slot->offset % HAUL__WORD == 0;
     edge->may_stop = edge->one && d->found->elsewhere && !d->recording;
     edge->one &= !haul__is_general(d);
     return HAUL_OK;
@@ -429,6 +433,7 @@ haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)
         met->is_record &= !edges[i].one && !edges[i].may_stop && is_followed_short(&met->arrays[i]);
         alike &= edges[i].tag == edges[0].tag;
     }
+    met->plain &= !met->is_brief;
     met->uniform = met->plain && alike ? edges[0].tag : HAUL__NOT_UNIFORM;
     met->ahead = HAUL__POINTERS_AHEAD / met->edge_count;
     if (met->ahead < HAUL__AHEAD_LEAST)
@@ -445,6 +450,7 @@ void haul__met_types_close(haul__discovery *d)
         const size_t slots = d->met_types[i].walk->slot_count;
         haul__release(d->allocator, d->met_types[i].edges, slots * sizeof(haul__edge));
         haul__release(d->allocator, d->met_types[i].arrays, slots * sizeof(haul__plain_array));
+        haul__release(d->allocator, d->met_types[i].brief, d->met_types[i].brief_bytes);
     }
     haul__release(d->allocator, d->met_types, d->met_type_capacity * sizeof *d->met_types);
     haul__index_close(d->allocator, &d->met_type_index);

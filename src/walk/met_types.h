@@ -50,6 +50,7 @@ typedef struct haul__edge {
     uint32_t one;         /* it leads to exactly one object, which can be marked in line */
     /* The same, if the walk asks first whether the object has a copy elsewhere (may_stop.c). */
     uint32_t may_stop;
+    uint32_t brief; /* it leads to exactly one object of a brief type (brief.h) */
     /* it leads to a short array or a string, which can wait to be marked; NULL: it does not */
     const haul__plain_array *array;
 } haul__edge;
@@ -92,7 +93,12 @@ typedef struct haul__met_type {
     /* in order: a simple type of the same size asks for less, so objects that were marked before
      * are logged too */
     uint32_t logs_known;
-    size_t general; /* its objects that were visited the general way */
+    size_t general;            /* its objects that were visited the general way */
+    uint32_t is_brief;         /* brief_types.h */
+    struct haul__brief *brief; /* brief.c; NULL before its first object */
+    size_t brief_bytes;
+    haul__plain_array *brief_arrays; /* of its pointers, in that memory */
+    size_t brief_array_count;
 } haul__met_type;
 
 #define HAUL__NOT_UNIFORM UINT64_MAX

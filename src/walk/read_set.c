@@ -45,6 +45,14 @@ haul_status haul__note_read(haul__discovery *d, uintptr_t address, unsigned byte
     return HAUL_OK;
 }
 
+int haul__reads_fit(haul__discovery *d, size_t reads)
+{
+    haul__found *found = d->found;
+    return found->read_capacity - found->read_count >= reads ||
+           haul__notes_grow(d->context, &d->context->reads, &found->reads, &found->read_capacity,
+                            found->read_count + reads);
+}
+
 int haul__read_holds(const haul__found *found, size_t *i)
 {
     const uint64_t read = found->reads[--*i];

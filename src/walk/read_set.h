@@ -24,6 +24,10 @@ haul_status haul__note_read(struct haul__discovery *d, uintptr_t address, unsign
 haul_status haul__note_call(struct haul__discovery *d, const struct haul__asked *asked,
                             int64_t answer);
 
+/* Makes room for `reads` more reads. An array waits only if there is room, so without this call the
+ * memory that earlier walks have left would decide the order of finding. 0: out of memory. */
+int haul__reads_fit(struct haul__discovery *d, size_t reads);
+
 /* In a changed graph, by the plan's read set: */
 /* The answer that the function gave for the same struct, target and place; *has 0: it was not
  * asked. HAUL_ERROR_MEMORY. */

@@ -4,6 +4,7 @@
 #define HAUL_WALK_RULED_H
 
 #include "map/mark.h"
+#include "walk/mark_inline.h"
 #include "walk/ruled_field.h"
 
 /* ruled_mark.c */
@@ -23,9 +24,10 @@ haul_status haul__visit_decided(haul__discovery *d, const haul__ruled *ruled,
 haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, haul__object *o,
                              int *is_new);
 
-/* fetch_queue.c: an object from the worklist is fetched, and marked and visited some objects
- * later. */
-haul_status haul__fetch_push(haul__discovery *d, uintptr_t element, uint32_t number);
+/* fetch_queue.c: an object from the worklist, with rules or of a brief type, is fetched, and marked
+ * and visited some objects later. */
+haul_status haul__fetch_push(haul__discovery *d, haul__candidates *c, uintptr_t element,
+                             uint32_t number);
 haul_status haul__fetch_drain(haul__discovery *d); /* marks and visits all that are left */
 
 #endif

@@ -4,6 +4,7 @@
 #include "walk/follow.h"
 #include "walk/mark_inline.h"
 #include "walk/plain_arrays.h"
+#include "walk/read_set.h"
 #include "walk/ruled.h"
 #include "walk/visit.h"
 #include "walk/why.h"
@@ -31,16 +32,6 @@ static size_t is_general(const haul__plain_array *array, uintptr_t place)
     return array->why != 0;
 }
 
-/* Makes room for `reads` more reads. An array waits only if there is room, so without this call the
- * memory that earlier walks have left would decide the order of finding. 0: out of memory. */
-static int has_read_room(haul__discovery *d, size_t reads)
-{
-    haul__found *found = d->found;
-    return found->read_capacity - found->read_count >= reads ||
-           haul__notes_grow(d->context, &d->context->reads, &found->reads, &found->read_capacity,
-                            found->read_count + reads);
-}
-
 /* Follows a pointer that the innermost loop leaves over: to an array or a string. In line or the
  * general way. In order, those that wait are marked before it. */
 HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
@@ -51,6 +42,10 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
     const haul__slot *slot = &met->walk->slots[i];
     haul__plain_array *array = &met->arrays[i];
     haul__object o;
+    if (edge->brief) {
+        const uintptr_t value = haul__load_word((const void *)(element + edge->offset));
+        return value ? haul__queue_brief(d, value, HAUL__ENTRY_TYPE(edge->tag)) : HAUL_OK;
+    }
     array->general += is_general(array, element + slot->offset);
     haul__visit_one(d, element, met->walk->extent, met->walk);
     if (array->is_called && !array->why) {
@@ -66,7 +61,7 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
         const uintptr_t value = haul__load_word((const void *)(element + edge->offset));
         haul_status status = HAUL_OK;
         int is_pending;
-        if (!has_read_room(d, array->field_count))
+        if (!haul__reads_fit(d, array->field_count))
             return HAUL_ERROR_MEMORY;
         is_pending = haul__follow_plain_array(d, array, value, element);
         if (!is_pending || d->pending_count == HAUL__PENDING)
@@ -82,13 +77,14 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
     return haul__visit_slot(d, &o, slot);
 }
 
-/* Visits an object whose type has no edges. */
-HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number)
+/* Visits an object whose type has no edges, or queues it to be fetched. */
+HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, haul__candidates *c,
+                                             uintptr_t element, uint32_t number)
 {
     const haul__walk *walk = d->met_types[number].walk;
     haul__object o;
-    if (haul__is_ruled(walk))
-        return haul__fetch_push(d, element, number);
+    if (haul__is_ruled(walk) || d->met_types[number].is_brief)
+        return haul__fetch_push(d, c, element, number);
     d->met_types[number].general++;
     haul__visit_one(d, element, walk->extent, walk);
     o = simple_object(element, walk);

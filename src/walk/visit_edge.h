@@ -5,8 +5,12 @@
 
 #include "walk/met_types.h"
 
-/* Visits an object that the innermost loop (drain.c) is not made for: its type has no edges. */
-haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number);
+struct haul__candidates;
+
+/* Visits an object that the innermost loop (drain.c) is not made for: its type has no edges, or is
+ * brief. */
+haul_status haul__visit_apart(haul__discovery *d, struct haul__candidates *c, uintptr_t element,
+                              uint32_t number);
 /* Follows a pointer that leads to an array or a string. */
 haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
                              const haul__edge *edge);

@@ -120,18 +120,30 @@ static haul__reason reason_of(const haul__discovery *d, const haul__walk *walk)
     return reason;
 }
 
+/* Lists the rows whose pointers have taken the general way. */
+static haul_status list_rows(haul__discovery *d, const haul__walk *walk, const haul__slot *slots,
+                             const haul__plain_array *array, size_t count)
+{
+    haul__reason reason = { HAUL__WHY_NOT, walk, NULL };
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < count && status == HAUL_OK; i++) {
+        reason.slot = slots ? &slots[i] : array[i].slot;
+        reason.why = array[i].why ? (haul__why)array[i].why : HAUL__WHY_FUNCTION;
+        if (array[i].general)
+            status = add_general(d, &reason, 1, array[i].general);
+    }
+    return status;
+}
+
 static haul_status list_general(haul__discovery *d, const haul__met_type *met)
 {
-    haul__reason reason = reason_of(d, met->walk);
+    const haul__reason reason = reason_of(d, met->walk);
     haul_status status = met->general ? add_general(d, &reason, 0, met->general) : HAUL_OK;
-    size_t i;
-    for (i = 0; met->arrays && i < met->edge_count && status == HAUL_OK; i++) {
-        const haul__plain_array *array = &met->arrays[i];
-        reason.slot = &met->walk->slots[i];
-        reason.why = array->why ? (haul__why)array->why : HAUL__WHY_FUNCTION;
-        if (array->general)
-            status = add_general(d, &reason, 1, array->general);
-    }
+    if (status == HAUL_OK && met->arrays)
+        status = list_rows(d, met->walk, met->walk->slots, met->arrays, met->edge_count);
+    if (status == HAUL_OK && met->brief)
+        status = list_rows(d, met->walk, NULL, met->brief_arrays, met->brief_array_count);
     return status;
 }
 

@@ -1,8 +1,8 @@
 /* haul_bench: what its files share. main.c reads options; workloads.c builds graphs; hash_packer.c
  * packs them by hand; measure.c times both in turn; check.c proves that both made the same graph;
- * sizes.c, mixed.c, ordered.c, images.c, discovery.c and arena.c time nodes of many sizes, mixed
- * heaps, ordered plans, images, discovery beside walks by hand, and allocation; report.c and
- * table.c print.
+ * sizes.c, mixed.c, rules.c, ordered.c, images.c, discovery.c and arena.c time nodes of many sizes,
+ * mixed heaps, rows with rules, ordered plans, images, discovery beside walks by hand, and
+ * allocation; report.c and table.c print.
  * haul_bench_gpu shares support.c, hash_packer.c, report.c, and the graphs and walks of discovery;
  * haul_bench_serializers images.c; haul_bench_places support.c. */
 #ifndef BENCH_H
@@ -165,6 +165,9 @@ void measure_sizes(int runs, double scale);
 
 /* mixed.c: the workload "mixed" */
 void measure_mixed(int runs, double scale);
+
+/* rules.c: the workload "rules" */
+void measure_rules(int runs, double scale);
 
 /* ordered.c: the workload "ordered" */
 void measure_ordered(int runs, double scale);

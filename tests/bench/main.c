@@ -26,7 +26,7 @@ static void usage(void)
             "workloads:");
     for (i = 0; i < workload_maker_count; i++)
         fprintf(stderr, " %s%s", workload_makers[i].name, workload_makers[i].big ? "*" : "");
-    fprintf(stderr, " sizes mixed ordered images discovery replan environment allocate_64\n");
+    fprintf(stderr, " sizes mixed rules ordered images discovery replan environment allocate_64\n");
 }
 
 static int is_workload(const char *name)
@@ -35,7 +35,7 @@ static int is_workload(const char *name)
     for (i = 0; i < workload_maker_count; i++)
         if (strcmp(workload_makers[i].name, name) == 0)
             return 1;
-    return strcmp(name, "sizes") == 0 || strcmp(name, "mixed") == 0 ||
+    return strcmp(name, "sizes") == 0 || strcmp(name, "mixed") == 0 || strcmp(name, "rules") == 0 ||
            strcmp(name, "ordered") == 0 || strcmp(name, "images") == 0 ||
            strcmp(name, "discovery") == 0 || strcmp(name, "replan") == 0 ||
            strcmp(name, "environment") == 0 || strcmp(name, "allocate_64") == 0;
@@ -99,6 +99,8 @@ int main(int argument_count, char **arguments)
         measure_sizes(chosen.runs, chosen.scale);
     if (is_chosen(&chosen, "mixed", 0))
         measure_mixed(chosen.runs, chosen.scale);
+    if (is_chosen(&chosen, "rules", 0))
+        measure_rules(chosen.runs, chosen.scale);
     if (is_chosen(&chosen, "ordered", 0))
         measure_ordered(chosen.runs, chosen.scale);
     if (is_chosen(&chosen, "images", 0))

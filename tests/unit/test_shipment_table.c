@@ -228,8 +228,44 @@ TEST(shipment_table, each_type_that_takes_the_general_way_is_told_with_its_reaso
               HAUL_OBJECT(item, next, &item_type, .when = HAUL_EQUALS(item, n, 1)));
     CHECK_ROW("           4  pointers  item.next to item: fields that do not travel both ways\n",
               HAUL_OBJECT(item, next, &item_type), HAUL_RAW(item, more, .transfer = HAUL_COPYIN));
-    CHECK_ROW("           4  pointers  item.next to item: fields that do not travel\n",
-              HAUL_OBJECT(item, next, &item_type), HAUL_SKIP(item, more));
+    CHECK_ROW(NULL, HAUL_OBJECT(item, next, &item_type), HAUL_SKIP(item, more));
+}
+
+TEST(shipment_table, a_row_of_short_objects_that_takes_the_general_way_is_told)
+{
+    const haul_field fields[] = { HAUL_OBJECT(item, next, &item_type), HAUL_SKIP(item, more),
+                                  HAUL_ARRAY(item, data, HAUL_COUNT_FN(count_three)) };
+    make_items();
+    make_type(fields, 3);
+    ship(items, item_type, 1, NULL, 0);
+    if (CAN_SHARE)
+        CHECK_HAS(paper.text, "           3  pointers  item.data: a function counts\n");
+    unship();
+    haul_type_free(&item_type);
+}
+
+typedef struct long_item {
+    struct long_item *next;
+    int64_t skipped, data[64];
+} long_item;
+
+static haul_type *long_type;
+
+TEST(shipment_table, skipped_fields_of_long_objects_are_the_reason)
+{
+    static const haul_field fields[] = { HAUL_OBJECT(long_item, next, &long_type),
+                                         HAUL_SKIP(long_item, skipped) };
+    static long_item all[3];
+    all[0].next = &all[1];
+    all[1].next = &all[2];
+    long_type = TYPE_NEW(long_item, fields);
+    CHECK_STATUS(haul_type_commit(long_type), HAUL_OK);
+    ship(all, long_type, 1, NULL, 0);
+    if (CAN_SHARE)
+        CHECK_HAS(paper.text,
+                  "  pointers  long_item.next to long_item: fields that do not travel\n");
+    unship();
+    haul_type_free(&long_type);
 }
 
 /* ---- Who walks. */

@@ -1,0 +1,16 @@
+/* Brief types: structs of at most 64 words, with skipped bytes, or with rules that read only the
+ * fields of their own object.
+ */
+#ifndef HAUL_WALK_BRIEF_TYPES_H
+#define HAUL_WALK_BRIEF_TYPES_H
+
+#include "walk/discovery.h"
+
+#define HAUL__BRIEF_WORDS ((size_t)64)
+#define HAUL__BRIEF_PIECES ((size_t)8) /* of an object's words, at most */
+
+/* Is the type brief, in this walk? One that is simple is not. What its pointers lead to does not
+ * matter. */
+int haul__is_brief(const haul__discovery *d, const haul__walk *walk);
+
+#endif
