@@ -48,7 +48,7 @@ static int is_known_type(const haul_type *type, size_t most)
     const size_t bytes = walk->extent; /* in an image, skipped bytes have room too */
     size_t i;
     if (!haul__arms_are_known(type) || haul__is_noted(walk) || walk->part_count ||
-        walk->true_lower != 0 || walk->true_upper == 0 || walk->span > walk->extent)
+        walk->true_lower != 0 || walk->span > walk->extent)
         return 0;
     if (bytes > most || walk->slot_count > LIST_MOST || walk->run_count > LIST_MOST)
         return 0;
@@ -253,7 +253,7 @@ static void make_one(const haul__kinds *kinds, haul__kind *kind, unsigned code)
     kind->one.misaligned = UINTPTR_MAX;
     if (kind->of != HAUL__KIND_OBJECT || bytes + HAUL__GRANULE > kinds->most)
         return;
-    if (2 * kind->granules <= 64 && kind->granules * kinds->width <= 64)
+    if (kind->granules && 2 * kind->granules <= 64 && kind->granules * kinds->width <= 64)
         kind->mask = UINT64_MAX >> (64 - kind->granules * kinds->width);
     kind->one.code = code;
     kind->one.misaligned = (kind->alignment - 1) | (HAUL__GRANULE - 1);

@@ -68,7 +68,8 @@ typedef struct haul__kind {
     unsigned level;          /* of pointers */
     size_t stride, granules; /* of objects: of an element; of one object, the last granule whole */
     size_t alignment;
-    uint64_t mask; /* of the codes of an object; 0: they, or its bits, do not fit into a word */
+    /* of the codes of an object; 0: it has none, or they or its bits do not fit into a word */
+    uint64_t mask;
     haul__link *links;
     size_t link_count; /* of those that always hold; the links of arms stand behind them */
     size_t link_room;

@@ -62,7 +62,7 @@ static unsigned char *arena_of(written *w)
 
 #pragma pack(push, 1)
 typedef struct tagged_end {
-    uint32_t number;
+    uint16_t number; /* so that the pointers lie off the grid */
     double *all, *none;
 } tagged_end;
 #pragma pack(pop)
@@ -78,7 +78,7 @@ TEST(image_words, a_tagged_pointer_to_no_elements_at_the_arena_s_end_comes_back)
                      .tag_bits = 2, .packed = 1),
     };
     double array[3] = { 1, 2, 3 };
-    uint32_t number;
+    uint16_t number;
     for (number = 2; number <= 3; number++) {
         const uintptr_t end = (uintptr_t)(array + number) | 2;
         tagged_end source, read;
