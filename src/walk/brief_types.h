@@ -7,7 +7,9 @@
 #include "walk/discovery.h"
 
 #define HAUL__BRIEF_WORDS ((size_t)64)
-#define HAUL__BRIEF_PIECES ((size_t)8) /* of an object's words, at most */
+/* At most, of one object: pointers with rules, and pieces of words. */
+#define HAUL__BRIEF_POINTERS ((size_t)16)
+#define HAUL__BRIEF_PIECES ((size_t)8)
 
 /* Is the type brief, in this walk? One that is simple is not. What its pointers lead to does not
  * matter. */

@@ -6,6 +6,7 @@
  */
 #include "walk/follow.h"
 #include "walk/ancestors.h"
+#include "walk/brief_marks.h"
 #include "walk/changed.h"
 #include "walk/checked.h"
 #include "walk/exclude.h"
@@ -247,9 +248,14 @@ static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
         return log_range(d, entry, end, walk->alignment, 0);
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         haul__object o = haul__object_of(entry, walk, i, HAUL__DRY);
+        int fresh = HAUL__APART;
         o.bytes = bytes;
-        status = haul__evaluate(d, &o, &must_visit);
-        if (status == HAUL_OK)
+        if (d->met_types[entry->met_type].is_brief)
+            status = haul__brief_mark_element(d, entry->met_type, o.address, &fresh);
+        must_visit |= fresh > 0;
+        if (status == HAUL_OK && fresh < 0)
+            status = haul__evaluate(d, &o, &must_visit);
+        if (status == HAUL_OK && fresh < 0)
             status = haul__mark_ruled(d, entry, &o, &marked, &must_visit);
         if (status == HAUL_OK)
             status = haul__news_of_element(d, i);
@@ -263,6 +269,32 @@ static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
     if (status != HAUL_OK || (marked.first == marked.end && !must_visit))
         return status;
     return haul__push_entry(d, entry);
+}
+
+/* Marks the elements of an array of a brief type without rules. */
+static haul_status mark_brief_elements(haul__discovery *d, const haul__entry *entry,
+                                       haul__marked *marked)
+{
+    const size_t bytes = d->met_types[entry->met_type].walk->extent;
+    haul__entry element = *entry;
+    haul_status status = HAUL_OK;
+    size_t i;
+    element.count = 1;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++, element.address += entry->stride) {
+        int fresh;
+        status = haul__brief_mark_element(d, entry->met_type, element.address, &fresh);
+        if (status == HAUL_OK && fresh < 0)
+            status = haul__mark_elements(d, &element, 0, 0, marked);
+        if (fresh > 0 && marked->first == marked->end)
+            marked->first = element.address;
+        if (fresh > 0)
+            marked->end = element.address + bytes;
+        if (status == HAUL_OK)
+            status = haul__news_of_element(d, i);
+    }
+    haul__mark_array(d->map, entry->address,
+                     haul__end_of_runs(entry, d->met_types[entry->met_type].walk));
+    return status;
 }
 
 static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
@@ -295,7 +327,9 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     if (is_noted)
         status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, type);
     if (status == HAUL_OK)
-        status = haul__mark_elements(d, entry, dense, end, &marked);
+        status = d->met_types[entry->met_type].is_brief
+                     ? mark_brief_elements(d, entry, &marked)
+                     : haul__mark_elements(d, entry, dense, end, &marked);
     if (status == HAUL_OK)
         status = log_range(d, entry, logged_end, walk->alignment, marked.first != marked.end);
     if (status != HAUL_OK || (marked.first == marked.end && !walk->part_count && !entry->is_again))

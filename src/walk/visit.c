@@ -5,6 +5,7 @@
  */
 #include "walk/visit.h"
 #include "walk/ancestors.h"
+#include "walk/brief.h"
 #include "walk/changed.h"
 #include "walk/checked.h"
 #include "walk/follow.h"
@@ -225,6 +226,34 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
                            : visit_plain_arrays(d, entry, &array);
 }
 
+/* An array of a brief type with rules. */
+HAUL__HOT static haul_status visit_brief(haul__discovery *d, const haul__entry *entry)
+{
+    const haul__walk *walk = d->met_types[entry->met_type].walk;
+    haul_status status = HAUL_OK;
+    size_t i;
+    uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
+    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        haul__object o = haul__object_of(entry, walk, i, HAUL__NOTED);
+        int done;
+        status = haul__visit_brief(d, &c, o.address, entry->met_type, &done);
+        if (status == HAUL_OK && !done) {
+            d->met_types[entry->met_type].general++;
+            status = haul__visit_ruled(d, &o);
+            if (status == HAUL_OK)
+                status = haul__visit_rest(d, &o);
+        }
+        if (haul__are_many(&c) && status == HAUL_OK)
+            status = haul__settle(d, &c);
+        if (status == HAUL_OK)
+            status = haul__news_of_element(d, i);
+    }
+    if (status == HAUL_OK)
+        status = haul__settle(d, &c);
+    return status == HAUL_OK ? haul__mark_pending(d) : status;
+}
+
 static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
@@ -238,6 +267,8 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
         d->map->flat)
         return d->met_types[entry->met_type].is_record ? haul__visit_records(d, entry)
                                                        : visit_simple(d, entry);
+    if (status == HAUL_OK && d->met_types[entry->met_type].is_brief)
+        return visit_brief(d, entry);
     d->met_types[entry->met_type].general += entry->count;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         const uintptr_t ahead = entry->address + (i + ELEMENTS_AHEAD) * entry->stride;

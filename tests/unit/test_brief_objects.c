@@ -21,7 +21,8 @@ enum {
     TYPES = 3,
     MOST_WORDS = 64,
     MOST_FIELDS = 2 * MOST_WORDS,
-    MOST_NODES = 40,
+    FEW_NODES = 40,
+    MOST_NODES = 300,
     LEAVES = 20,
     KINDS = 4 /* the values of a node's first word */
 };
@@ -75,6 +76,7 @@ static struct {
     int32_t numbers[KINDS][KINDS]; /* an array for each count */
     uintptr_t *pool;
     int is_reached[MOST_NODES];
+    int is_array;    /* nodes of the last type are one array, the root */
     int has_several; /* arrays of nodes that overlap are counted by the order of finding */
 } the;
 
@@ -355,14 +357,19 @@ static void make_graph(random_source *random)
     the.pool = malloc(words * WORD);
     CHECK(the.pool != NULL);
     memset(the.pool, 0x5a, words * WORD);
-    the.node_count = random_between(random, TYPES * (KINDS - 1), MOST_NODES);
+    the.is_array = random_one_in(random, 16);
+    the.node_count = the.is_array ? random_between(random, FEW_NODES, MOST_NODES)
+                                  : random_between(random, TYPES * (KINDS - 1), FEW_NODES);
     for (i = 0; i < the.node_count; i++) {
         const int is_row = i < TYPES * (KINDS - 1); /* each type has the longest array */
-        const int type = is_row                     ? (int)(i / (KINDS - 1))
-                         : random_one_in(random, 2) ? the.type_of[i - 1]
-                                                    : (int)random_below(random, TYPES);
+        const int is_any = !is_row && !the.is_array && random_one_in(random, 2);
+        const int type = is_row   ? (int)(i / (KINDS - 1))
+                         : is_any ? (int)random_below(random, TYPES)
+                                  : the.type_of[i - 1];
         const int32_t kind = (int32_t)random_below(random, KINDS);
-        at += is_row && i % (KINDS - 1) ? 0 : random_below(random, apart + 1);
+        at += (is_row && i % (KINDS - 1)) || (the.is_array && !is_row)
+                  ? 0
+                  : random_below(random, apart + 1);
         the.type_of[i] = type;
         the.node[i] = the.pool + at;
         memcpy(the.node[i], &kind, sizeof kind);
@@ -427,12 +434,14 @@ static size_t number_of(uintptr_t address)
 }
 
 /* Marks what the node's pointers reach; the list of nodes is the worklist. */
-static size_t reach_from(size_t first, size_t *list)
+static size_t reach_from(size_t first, size_t roots, size_t *list)
 {
     size_t count = 0, read, i, rest;
     memset(the.is_reached, 0, sizeof the.is_reached);
-    list[count++] = first;
-    the.is_reached[first] = 1;
+    for (; count < roots; count++) {
+        list[count] = first + count;
+        the.is_reached[first + count] = 1;
+    }
     for (read = 0; read < count; read++) {
         const uintptr_t *node = the.node[list[read]];
         const drawn *t = &the.types[the.type_of[list[read]]];
@@ -584,9 +593,11 @@ static void check_alike(haul_plan *plan, haul_plan *general, void *arena)
 
 static void check_graph(random_source *random, haul_context *asks)
 {
-    const size_t first = random_below(random, the.node_count);
-    const haul_source source =
-        haul_from_object(the.node[first], the.types[the.type_of[first]].type);
+    const size_t first =
+        the.is_array ? (TYPES - 1) * (KINDS - 1) : random_below(random, the.node_count);
+    const size_t roots = the.is_array ? the.node_count - first : 1;
+    const haul_root root = { the.node[first], the.types[the.type_of[first]].type, roots };
+    const haul_source source = haul_from_roots(&root, 1);
     size_t list[MOST_NODES], count;
     haul_plan *plan = NULL, *general = NULL;
     haul_plan_info info;
@@ -599,7 +610,7 @@ static void check_graph(random_source *random, haul_context *asks)
     arena = memory + (info.alignment - (uintptr_t)memory % info.alignment) % info.alignment;
     CHECK_STATUS(haul_plan_pack(plan, arena, info.arena_bytes, (uintptr_t)arena, NULL), HAUL_OK);
     check_alike(plan, general, arena);
-    count = reach_from(first, list);
+    count = reach_from(first, roots, list);
     check_copies(plan, arena, list, count);
     check_return(plan, general, (unsigned char *)arena, list, count);
     free(memory);

@@ -224,8 +224,9 @@ TEST(shipment_table, each_row_that_takes_the_general_way_is_told_with_its_reason
 
 TEST(shipment_table, each_type_that_takes_the_general_way_is_told_with_its_reason)
 {
-    CHECK_ROW("           3  objects   item.next: rows with rules\n",
-              HAUL_OBJECT(item, next, &item_type, .when = HAUL_EQUALS(item, n, 1)));
+    CHECK_ROW("           4  objects   item.next: rows with rules\n",
+              HAUL_OBJECT(item, next, &item_type, .when = HAUL_WHEN_FN(count_three)));
+    CHECK_ROW(NULL, HAUL_OBJECT(item, next, &item_type, .when = HAUL_EQUALS(item, n, 1)));
     CHECK_ROW("           4  pointers  item.next to item: fields that do not travel both ways\n",
               HAUL_OBJECT(item, next, &item_type), HAUL_RAW(item, more, .transfer = HAUL_COPYIN));
     CHECK_ROW(NULL, HAUL_OBJECT(item, next, &item_type), HAUL_SKIP(item, more));

@@ -1,0 +1,80 @@
+/* Objects of brief types (brief_types.h): what their words mean, and their marks.
+ */
+#ifndef HAUL_WALK_BRIEF_MARKS_H
+#define HAUL_WALK_BRIEF_MARKS_H
+
+#include "walk/brief_types.h"
+#include "walk/mark_inline.h"
+
+/* How a pointer is followed. */
+enum {
+    HAUL__TO_SIMPLE, /* one object of a simple type: a candidate */
+    HAUL__TO_BRIEF,  /* one object of a brief type: it joins the queue */
+    HAUL__TO_ARRAY,  /* a short array or a string: it waits to be marked (plain_arrays.c) */
+    HAUL__TO_ANY     /* anything else: the general way */
+};
+
+typedef struct haul__brief_target {
+    const haul__slot *slot;
+    /* HAUL__TO_ARRAY, HAUL__TO_ANY: its count, or why it takes the general way */
+    haul__plain_array *array;
+    uint64_t tag; /* the number of its met type << 48 */
+    uint32_t near_starts;
+    uint32_t how;
+} haul__brief_target;
+
+/* Bytes of an object that are no whole words. */
+typedef struct haul__brief_piece {
+    size_t offset, bytes;
+} haul__brief_piece;
+
+typedef struct haul__brief_row {
+    const haul__ruled *ruled;
+    uint64_t words;
+    size_t offset;
+    uint32_t first_target, target_count; /* one for each case of a switch, or one, or none */
+    uint8_t kind;                        /* haul_when_kind */
+    uint8_t is_pointer, travels, is_alias;
+    uint8_t keeps_rest; /* while it does not hold, its bytes travel, unless another row has them */
+    uint8_t is_partial; /* it begins or ends within a word */
+    uintptr_t tags;
+} haul__brief_row;
+
+/* All lists in one piece of memory. */
+typedef struct haul__brief {
+    uint64_t all, run_words, slot_words; /* of an object, without ruled rows */
+    size_t bytes;
+    uintptr_t misaligned; /* bits that are 0 in an aligned address */
+    size_t row_count, slot_count, piece_count;
+    haul__brief_row *rows;
+    haul__brief_target *slots, *targets;
+    haul__plain_array *arrays;                    /* one for each of both */
+    haul__brief_piece pieces[HAUL__BRIEF_PIECES]; /* of runs */
+} haul__brief;
+
+/* Its masks, and the pointers of its rows that hold. */
+typedef struct haul__brief_meaning {
+    uint64_t words, slots;
+    size_t count, piece_count;
+    haul__brief_piece piece[HAUL__BRIEF_PIECES]; /* of rows */
+    struct {
+        const haul__brief_row *row;
+        const haul__brief_target *target;
+        uintptr_t value;
+    } pointer[HAUL__BRIEF_POINTERS];
+} haul__brief_meaning;
+
+/* Prepares the rows of a brief type, before its first object. HAUL_ERROR_MEMORY. */
+haul_status haul__brief_prepare(haul__discovery *d, uint32_t number);
+/* Works out what an object of a prepared type means. 0: something is unusual, and the general way
+ * must take it. */
+int haul__brief_read(const haul__brief *brief, uintptr_t object, haul__brief_meaning *m);
+/* The same, and marks it. *fresh: HAUL__FRESH or HAUL__KNOWN_BEFORE; HAUL__APART: nothing is
+ * marked, and the general way must take it. HAUL_ERROR_MEMORY, HAUL_ERROR_GRAPH. */
+haul_status haul__brief_mark(haul__discovery *d, const haul__brief *brief, uintptr_t object,
+                             haul__brief_meaning *m, int *fresh);
+/* The same for an element of an array. */
+haul_status haul__brief_mark_element(haul__discovery *d, uint32_t number, uintptr_t object,
+                                     int *fresh);
+
+#endif
