@@ -58,7 +58,7 @@ int haul__is_brief(const haul__discovery *d, const haul__walk *walk)
     size_t i;
     if (!may || walk->part_count || walk->has_parts || walk->is_wide || walk->is_slot ||
         haul__is_noted(walk) || !walk->extent || walk->extent > HAUL__BRIEF_WORDS * HAUL__WORD ||
-        walk->span > walk->extent || walk->alignment > HAUL__GRANULE ||
+        walk->span != walk->extent || walk->alignment > HAUL__GRANULE ||
         walk->placement > HAUL__GRANULE || !has_words(walk) || !suits_walk(d))
         return 0;
     for (i = 0; i < walk->ruled_count; i++)

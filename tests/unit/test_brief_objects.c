@@ -659,3 +659,29 @@ TEST(brief_objects, each_word_becomes_what_its_role_says_and_so_the_general_way_
     }
     haul_context_free(&asks);
 }
+
+typedef struct short_one {
+    uintptr_t first;
+    void *handle;
+    uintptr_t last;
+} short_one;
+
+/* Pairs with gaps between them, so many that they are no part of the outer type's lists. */
+TEST(brief_objects, what_lies_behind_the_last_of_distant_pairs_belongs_to_nobody)
+{
+    enum { MANY = 80 };
+    static const haul_field fields[] = { HAUL_SKIP(short_one, handle) };
+    static short_one all[4 * MANY];
+    haul_type *type = TYPE_NEW(short_one, fields), *distant;
+    haul_plan *plan;
+    size_t offset;
+    CHECK_STATUS(haul_type_create_hvector(MANY, 2, 4 * sizeof all[0], type, &distant), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(distant), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(type_context(), haul_from_object(all, distant), NULL, &plan),
+                 HAUL_OK);
+    CHECK_STATUS(haul_plan_offset(plan, &all[4 * MANY - 3].last, &offset), HAUL_OK);
+    CHECK_STATUS(haul_plan_offset(plan, &all[4 * MANY - 2].last, &offset), HAUL_ERROR_ARGUMENT);
+    haul_plan_free(&plan);
+    haul_type_free(&distant);
+    haul_type_free(&type);
+}
