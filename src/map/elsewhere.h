@@ -25,7 +25,7 @@ typedef struct haul__surroundings {
     uint32_t count, each; /* ranges, and the bytes of one */
     uint32_t stride;      /* from one to the next; less than a page */
     uint32_t inverse;     /* x * inverse >> HAUL__SURROUNDINGS_SHIFT: x / stride, below 2^13 */
-    const void *source;   /* of all this: for who answers alone */
+    const void *source;   /* where `meet` knows this from; only `meet` and `stop` read it */
 } haul__surroundings;
 
 typedef struct haul__elsewhere {

@@ -53,21 +53,6 @@ static haul_status note_reads(haul__discovery *d, const haul__brief *brief, uint
 
 /* ---- Pointers. */
 
-/* The object, for the general way. */
-static haul__object object_of(uintptr_t object, const haul__walk *walk)
-{
-    static const haul__ancestor none;
-    haul__object o;
-    o.address = o.self = object;
-    o.parent = 0;
-    o.index = 0;
-    o.ancestor = &none;
-    o.walk = walk;
-    o.bytes = walk->extent;
-    o.mode = HAUL__NOTED;
-    return o;
-}
-
 /* The pointer of a row, for the general way. */
 static haul_status follow_row(haul__discovery *d, const haul__object *o, const haul__brief_row *row,
                               const haul__brief_target *target, uintptr_t value)
@@ -129,7 +114,7 @@ HAUL__INLINE haul_status follow_all(haul__discovery *d, haul__candidates *c, uin
                                     uint32_t number, const haul__brief_meaning *m)
 {
     const haul__brief *brief = d->met_types[number].brief;
-    const haul__object o = object_of(object, d->met_types[number].walk);
+    const haul__object o = haul__single_object(object, d->met_types[number].walk);
     haul_status status;
     size_t i;
     status = note_reads(d, brief, object, m);
@@ -176,8 +161,7 @@ HAUL__HOT static haul_status take_brief(haul__discovery *d, haul__candidates *c,
 haul_status haul__take_brief(haul__discovery *d, haul__candidates *c, uintptr_t object,
                              uint32_t number, int *done)
 {
-    const haul_status status =
-        d->met_types[number].brief ? HAUL_OK : haul__brief_prepare(d, number);
+    const haul_status status = haul__brief_ready(d, number);
     *done = 0;
     return status == HAUL_OK ? take_brief(d, c, object, number, done) : status;
 }
@@ -185,8 +169,7 @@ haul_status haul__take_brief(haul__discovery *d, haul__candidates *c, uintptr_t 
 haul_status haul__visit_brief(haul__discovery *d, haul__candidates *c, uintptr_t object,
                               uint32_t number, int *done)
 {
-    const haul_status status =
-        d->met_types[number].brief ? HAUL_OK : haul__brief_prepare(d, number);
+    const haul_status status = haul__brief_ready(d, number);
     haul__brief_meaning m;
     *done = status == HAUL_OK && haul__brief_read(d->met_types[number].brief, object, &m);
     return *done ? follow_all(d, c, object, number, &m) : status;

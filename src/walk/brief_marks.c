@@ -35,7 +35,7 @@ static uint64_t words_of(size_t offset, size_t bytes)
     return bytes ? haul__range64(first, last) : 0;
 }
 
-/* The whole words of a run; what is left of it are pieces. */
+/* Takes a run apart: into whole words, and a piece before and behind them. */
 static void take_run(haul__brief *brief, const haul__run *run)
 {
     const size_t end = run->offset + run->bytes, rest = end % HAUL__WORD;
@@ -383,8 +383,7 @@ haul_status haul__brief_mark(haul__discovery *d, const haul__brief *brief, uintp
 haul_status haul__brief_mark_element(haul__discovery *d, uint32_t number, uintptr_t object,
                                      int *fresh)
 {
-    const haul_status status =
-        d->met_types[number].brief ? HAUL_OK : haul__brief_prepare(d, number);
+    const haul_status status = haul__brief_ready(d, number);
     haul__brief_meaning m;
     *fresh = HAUL__APART;
     return status == HAUL_OK ? mark_brief(d, d->met_types[number].brief, object, &m, fresh)

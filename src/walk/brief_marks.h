@@ -66,6 +66,11 @@ typedef struct haul__brief_meaning {
 
 /* Prepares the rows of a brief type, before its first object. HAUL_ERROR_MEMORY. */
 haul_status haul__brief_prepare(haul__discovery *d, uint32_t number);
+HAUL__INLINE haul_status haul__brief_ready(haul__discovery *d, uint32_t number)
+{
+    return d->met_types[number].brief ? HAUL_OK : haul__brief_prepare(d, number);
+}
+
 /* Works out what an object of a prepared type means. 0: something is unusual, and the general way
  * must take it. */
 int haul__brief_read(const haul__brief *brief, uintptr_t object, haul__brief_meaning *m);

@@ -21,6 +21,21 @@ typedef struct haul__object {
     unsigned mode; /* HAUL__NOTED, HAUL__DRY */
 } haul__object;
 
+/* A whole object that needs no ancestors, to be visited. */
+HAUL__INLINE haul__object haul__single_object(uintptr_t address, const haul__walk *walk)
+{
+    static const haul__ancestor none;
+    haul__object o;
+    o.address = o.self = address;
+    o.parent = 0;
+    o.index = 0;
+    o.ancestor = &none;
+    o.walk = walk;
+    o.bytes = SIZE_MAX;
+    o.mode = HAUL__NOTED;
+    return o;
+}
+
 /* The role of a row in one object. */
 typedef enum haul__outcome {
     HAUL__IS_ABSENT,   /* the row does not hold, or another one has its bytes */

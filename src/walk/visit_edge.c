@@ -9,21 +9,6 @@
 #include "walk/visit.h"
 #include "walk/why.h"
 
-/* An object without rules, from the queue. */
-static haul__object simple_object(uintptr_t address, const haul__walk *walk)
-{
-    static const haul__ancestor none;
-    haul__object o;
-    o.address = o.self = address;
-    o.parent = 0;
-    o.index = 0;
-    o.ancestor = &none;
-    o.walk = walk;
-    o.bytes = SIZE_MAX;
-    o.mode = HAUL__NOTED;
-    return o;
-}
-
 /* Does the pointer of a row take the general way? No function is called for NULL. */
 static size_t is_general(const haul__plain_array *array, uintptr_t place)
 {
@@ -73,7 +58,7 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
         if (status != HAUL_OK)
             return status;
     }
-    o = simple_object(element, d->met_types[number].walk);
+    o = haul__single_object(element, d->met_types[number].walk);
     return haul__visit_slot(d, &o, slot);
 }
 
@@ -87,6 +72,6 @@ HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, haul__candidate
         return haul__fetch_push(d, c, element, number);
     d->met_types[number].general++;
     haul__visit_one(d, element, walk->extent, walk);
-    o = simple_object(element, walk);
+    o = haul__single_object(element, walk);
     return haul__visit_rest(d, &o);
 }

@@ -567,18 +567,23 @@ static void *look_away(void *user)
     return NULL;
 }
 
+static void open_watched(watched_page *w)
+{
+    memset(w, 0, sizeof *w);
+    memset(&allocator, 0, sizeof allocator);
+    allocator.allocate = give;
+    allocator.release = take_back;
+    allocations_left = 1000000;
+    haul__present_open(&w->table, &allocator);
+}
+
 TEST(environment_table, a_page_never_shows_what_its_record_held_before)
 {
     enum { TURNS = LARGE(400000, 4000) };
     static watched_page w;
     pthread_t reader;
     int turn;
-    memset(&w, 0, sizeof w);
-    memset(&allocator, 0, sizeof allocator);
-    allocator.allocate = give;
-    allocator.release = take_back;
-    allocations_left = 1000000;
-    haul__present_open(&w.table, &allocator);
+    open_watched(&w);
     CHECK_EQ(pthread_create(&reader, NULL, look_away, &w), 0);
     for (turn = 0; turn < TURNS; turn++) {
         CHECK(haul__present_add(&w.table, BASE, 16, 0x1000, 1));
@@ -620,12 +625,7 @@ TEST(environment_table, a_block_never_shows_ranges_that_it_held_before)
     pthread_t reader;
     unsigned turn;
     size_t i;
-    memset(&w, 0, sizeof w);
-    memset(&allocator, 0, sizeof allocator);
-    allocator.allocate = give;
-    allocator.release = take_back;
-    allocations_left = 1000000;
-    haul__present_open(&w.table, &allocator);
+    open_watched(&w);
     CHECK_EQ(pthread_create(&reader, NULL, look_in_block, &w), 0);
     for (turn = 1; turn < 2 * TURNS; turn += 2) {
         for (i = 0; i < ALL; i++) {
