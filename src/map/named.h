@@ -2,7 +2,7 @@
  *
  * A hint has a bit a granule, in pages of one block each, made on demand: 0.8 % of the bytes that
  * it names. Bits are ORs, so neither their order nor a range that is named twice matters. A hash
- * finds a page by its block and hint. It has a table for each of 64 parts of the address space, so
+ * finds a page by its block and hint. It has a table for each of 32 parts of the address space, so
  * that threads which have different parts need no lock.
  */
 #ifndef HAUL_MAP_NAMED_H
@@ -11,8 +11,8 @@
 #include "base/memory.h"
 #include "map/address.h"
 
-/* Every 64th range of 256 KiB is of one part. */
-#define HAUL__PARTS 64u
+/* Every 32nd range of 256 KiB is of one part. */
+#define HAUL__PARTS 32u
 #define HAUL__PART_SHIFT 18u
 
 HAUL__INLINE unsigned haul__part_number(uintptr_t address)

@@ -4,7 +4,7 @@
  * of its target. One thread at a time takes a district, marks the targets of its parcels, and keeps
  * those that are new in it. They are visited by any thread, which sends their pointers on.
  *
- *     visit      an object's pointers go to the parcels of 64 districts
+ *     visit      an object's pointers go to the parcels of 32 districts
  *     mark       a district's parcels: its targets are marked in line; new objects wait there
  *
  * Threads work so in rounds. Between two rounds the caller's thread alone makes room for more

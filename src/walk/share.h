@@ -15,7 +15,7 @@
 #define HAUL__WORTH_SHARING ((size_t)16000)
 #define HAUL__BLOCK_IN_OBJECTS ((size_t)32)
 
-/* A district is a part of the address space: every 64th range of 256 KiB. */
+/* A district is a part of the address space: every 32nd range of 256 KiB. */
 #define HAUL__DISTRICTS HAUL__PARTS
 #define HAUL__DISTRICT_SHIFT HAUL__PART_SHIFT
 
@@ -38,7 +38,9 @@ typedef struct haul__parcel {
  * over simple objects knows only the first. */
 enum { HAUL__SINGLES, HAUL__OTHER_SINGLES, HAUL__RANGES, HAUL__KINDS };
 
-/* Where the next entry for a district goes, and the end of its parcel. */
+/* Where the next entry for a district goes, and the end of its parcel. The line behind the next one
+ * is fetched for writing: another thread has read it last. */
+#define HAUL__OUTLET_AHEAD (2 * HAUL__LINE)
 typedef struct haul__outlet {
     uint64_t *at, *end;
 } haul__outlet;

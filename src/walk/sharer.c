@@ -14,6 +14,7 @@
 
 #define CELLS_AHEAD 16u /* in a parcel of pointers */
 #define BURST 8u        /* objects that are fetched together */
+#define FETCHED 64u     /* entries of a parcel that comes from another thread */
 
 /* ---- Parcels. */
 
@@ -182,6 +183,7 @@ HAUL__INLINE void send_pointer(haul__share *share, haul__sharer *own, uintptr_t 
     const unsigned district = haul__district_number(value);
     haul__outlet *outlet = &own->outlet[district];
     *outlet->at = value | tag;
+    haul__prefetch_write((uintptr_t)outlet->at + HAUL__OUTLET_AHEAD);
     outlet->at += value != 0;
     if (HAUL__UNLIKELY(outlet->at == outlet->end))
         haul__renew_outlet(share, own, district);
@@ -271,11 +273,12 @@ static void leave_district(haul__district *district)
     haul__atomic_store(&district->is_taken, 0u);
 }
 
-/* Fetches a parcel's entries, which another thread may have written. */
+/* Fetches the first entries of a parcel, which another thread may have written. Most parcels have
+ * no more; for others, the processor sees that they are read in order. */
 HAUL__INLINE void fetch_parcel(const haul__parcel *parcel)
 {
     size_t at;
-    for (at = 0; at < HAUL__PARCEL; at += HAUL__LINE / sizeof parcel->entry[0])
+    for (at = 0; at < HAUL__PARCEL && at < FETCHED; at += HAUL__LINE / sizeof parcel->entry[0])
         haul__prefetch(&parcel->entry[at]);
 }
 

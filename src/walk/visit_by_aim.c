@@ -124,6 +124,7 @@ HAUL__INLINE int send_pointer(haul__share *share, haul__sharer *own, const haul_
     }
     outlet->at[0] = (uint64_t)value | edge->tag;
     outlet->at[1] = bytes;
+    haul__prefetch_write((uintptr_t)outlet->at + HAUL__OUTLET_AHEAD);
     outlet->at += value ? edge->words : 0;
     if (HAUL__UNLIKELY(outlet->at == outlet->end))
         haul__renew_outlet(share, own, number);
