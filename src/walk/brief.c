@@ -28,27 +28,9 @@ void haul__fetch_brief(const haul__discovery *d, uintptr_t object, const haul__m
     haul__prefetch_write((uintptr_t)&haul__slots(block)[haul__cell_number(object)]);
 }
 
-/* The fields that rules have read join the read set. */
-static haul_status note_reads(haul__discovery *d, const haul__brief *brief, uintptr_t object,
-                              const haul__brief_meaning *m)
+static haul_status note_read(void *d, uintptr_t address, unsigned bytes, int64_t value)
 {
-    haul_status status = HAUL_OK;
-    size_t i, at = 0;
-    for (i = 0; i < brief->row_count && status == HAUL_OK; i++) {
-        const haul__brief_row *row = &brief->rows[i];
-        const haul_field *said = &row->ruled->rule->said;
-        if (row->kind != HAUL_WHEN_KIND_ALWAYS)
-            status = haul__note_read(d, object + said->when.field.offset, said->when.field.bytes,
-                                     haul__read_stored((const void *)object, &said->when.field));
-        if (at == m->count || m->pointer[at].row != row)
-            continue;
-        at++;
-        if (said->type_switch.kind == HAUL_SWITCH_KIND_SELF && status == HAUL_OK)
-            status = haul__note_read(
-                d, object + said->type_switch.field.offset, said->type_switch.field.bytes,
-                haul__read_stored((const void *)object, &said->type_switch.field));
-    }
-    return status;
+    return haul__note_read(d, address, bytes, value);
 }
 
 /* ---- Pointers. */
@@ -117,7 +99,7 @@ HAUL__INLINE haul_status follow_all(haul__discovery *d, haul__candidates *c, uin
     const haul__object o = haul__single_object(object, d->met_types[number].walk);
     haul_status status;
     size_t i;
-    status = note_reads(d, brief, object, m);
+    status = haul__brief_note(brief, object, m, note_read, d);
     for (i = 0; i < m->count && status == HAUL_OK; i++) {
         const haul__brief_row *row = m->pointer[i].row;
         const haul__brief_target *target = m->pointer[i].target;

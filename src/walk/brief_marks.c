@@ -350,6 +350,17 @@ HAUL__INLINE int note_hole(const haul__block *block, uintptr_t object, size_t by
     return 1;
 }
 
+HAUL__INLINE int mark_hole(haul__map *map, uintptr_t object, size_t bytes)
+{
+    return note_hole(haul__map_find(map, object), object, bytes) ||
+           haul__mark_hole(map, object, object + bytes);
+}
+
+int haul__brief_mark_hole(haul__map *map, uintptr_t object, size_t bytes)
+{
+    return mark_hole(map, object, bytes);
+}
+
 HAUL__HOT static haul_status mark_brief(haul__discovery *d, const haul__brief *brief,
                                         uintptr_t object, haul__brief_meaning *m, int *fresh)
 {
@@ -366,9 +377,7 @@ HAUL__HOT static haul_status mark_brief(haul__discovery *d, const haul__brief *b
         if (status == HAUL_OK)
             status = mark_pieces(d, m->piece, m->piece_count, object, fresh);
     }
-    if (status == HAUL_OK && m->words != brief->all &&
-        !note_hole(haul__map_find(d->map, object), object, brief->bytes) &&
-        !haul__mark_hole(d->map, object, object + brief->bytes))
+    if (status == HAUL_OK && m->words != brief->all && !mark_hole(d->map, object, brief->bytes))
         status = HAUL_ERROR_MEMORY;
     return status;
 }

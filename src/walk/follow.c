@@ -540,9 +540,10 @@ static int is_passed_by(const haul__discovery *d, const haul__entry *entry)
 /* Many pointers are worth a walk by all threads, before they are marked. */
 static HAUL__NOINLINE haul_status choose_aims_at(haul__discovery *d, const haul__entry *entry)
 {
-    const int has_pointers =
-        entry->what == HAUL__POINTERS || (entry->what == HAUL__OBJECTS && entry->count > 1 &&
-                                          d->met_types[entry->met_type].walk->slot_count);
+    const haul__walk *walk =
+        entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].walk : NULL;
+    const int has_pointers = entry->what == HAUL__POINTERS ||
+                             (walk && entry->count > 1 && (walk->slot_count || walk->ruled_count));
     return has_pointers ? haul__choose_aims(d) : HAUL_OK;
 }
 

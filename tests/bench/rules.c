@@ -3,12 +3,13 @@
  * A random graph of nodes of 64 bytes, each with two pointers to others, malloc'ed in order and
  * linked in an order of chance. Each variant describes one more word, and fills it. The walk by
  * hand reads the same pointers as that variant. All have their turns within each round, by the
- * processor's clock.
+ * processor's clock. Discovery by one thread and by all is told by the plans.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
+#include "base/pool.h"
 
 enum { NODES = 1000000, KINDS = 3 };
 enum {
@@ -180,11 +181,27 @@ static size_t walk(const graph *g, int variant)
     return count + others;
 }
 
-static void one_round(haul_context *context, const graph *g, int variant, int is_first)
+/* How long all threads take to discover as many objects. */
+static double discover_together(haul_context *together, const haul_root *root, size_t objects)
+{
+    haul_plan_info numbers;
+    haul_plan *plan;
+    if (haul_plan_create(together, haul_from_roots(root, 1), NULL, &plan) != HAUL_OK)
+        bench_die("rules", haul_context_error(together));
+    haul_plan_get_info(plan, &numbers);
+    haul_plan_free(&plan);
+    if (numbers.objects != objects)
+        bench_die("threads have not found as many objects as one thread", NULL);
+    return 1e3 * numbers.discover_seconds;
+}
+
+static void one_round(haul_context *context, haul_context *together, const graph *g, int variant,
+                      int is_first)
 {
     const char *name = variants[variant].name;
     haul_plan_info numbers;
     haul_plan *plan;
+    double by_threads;
     double started, walked, planned;
     size_t count;
     haul_root root = { 0 };
@@ -203,6 +220,7 @@ static void one_round(haul_context *context, const graph *g, int variant, int is
     planned = bench_processor_milliseconds();
     haul_plan_get_info(plan, &numbers);
     haul_plan_free(&plan);
+    by_threads = discover_together(together, &root, numbers.objects);
     haul_type_free(&node_type);
     haul_type_free(&pair_type);
     if (numbers.objects != count)
@@ -211,6 +229,8 @@ static void one_round(haul_context *context, const graph *g, int variant, int is
         return;
     report_value(name, "plan_ns", 1e6 * (planned - walked) / (double)count);
     report_value(name, "plan_walks", (planned - walked) / (walked - started));
+    report_value(name, "discover", 1e3 * numbers.discover_seconds);
+    report_value(name, "discover_threads", by_threads);
 }
 
 static void open_graph(graph *g, double scale)
@@ -246,17 +266,20 @@ static void close_graph(graph *g)
 
 void measure_rules(int runs, double scale)
 {
-    haul_context *context;
+    const haul_context_options options = { .threads = haul__processors() };
+    haul_context *context, *together;
     graph g;
     int run, i;
     report_begin("rules");
     open_graph(&g, scale);
-    if (haul_context_create(NULL, &context) != HAUL_OK)
+    if (haul_context_create(NULL, &context) != HAUL_OK ||
+        haul_context_create(&options, &together) != HAUL_OK)
         bench_die("rules", NULL);
     for (run = -1; run < runs; run++)
         for (i = 0; i < VARIANTS; i++)
-            one_round(context, &g, i, run < 0);
+            one_round(context, together, &g, i, run < 0);
     haul_context_free(&context);
+    haul_context_free(&together);
     close_graph(&g);
     report_end();
 }

@@ -2,7 +2,8 @@
  *
  * Types are drawn by chance, a role for each word. Graphs of such objects, which touch or not, are
  * packed. What each word becomes is worked out here from its role; and a walk that asks `readable`,
- * which takes all objects the general way, must find the same.
+ * which takes all objects the general way, must find the same. So must several threads, beside an
+ * array that is so long that they share the walk.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "haul.h"
 #include "support/builds.h"
 #include "support/check.h"
+#include "support/outcomes.h"
 #include "support/random.h"
 #include "support/types.h"
 
@@ -26,6 +28,13 @@ enum {
     LEAVES = 20,
     KINDS = 4 /* the values of a node's first word */
 };
+
+/* So many that an array of them makes a shared walk worth it. */
+#if defined(HAUL_STRESS_THREADS) || defined(HAUL_EMULATED)
+enum { MANY = 100 };
+#else
+enum { MANY = 16000 };
+#endif
 
 typedef enum role {
     DATA,
@@ -63,6 +72,13 @@ typedef struct leaf {
     struct leaf *next;
     uintptr_t number;
 } leaf;
+
+/* A graph beside so many leaves that all threads discover both. */
+typedef struct wide {
+    leaf *many;
+    uintptr_t *nodes;
+    int64_t many_count, node_count;
+} wide;
 
 /* The world of one round. */
 static struct {
@@ -638,6 +654,223 @@ static void check_wrong(random_source *random, haul_context *asks)
     }
     haul_plan_free(&plan);
     haul_plan_free(&general);
+}
+
+/* May some object be unusual, or overlap another one? Then one thread walks in the end. */
+static int may_be_alone(void)
+{
+    size_t i, k;
+    for (i = 0; i < TYPES; i++)
+        for (k = 1; k < the.types[i].words; k++) {
+            const role r = the.types[i].role[k];
+            if (r == HALVES || r == THERE || r == SEVERAL)
+                return 1;
+        }
+    return the.is_array;
+}
+
+/* Threads find what one thread finds, in a sound graph or a wrong one. */
+static void check_threads(random_source *random, int is_wrong, size_t *shared)
+{
+    static leaf many[MANY];
+    const size_t first =
+        the.is_array ? (TYPES - 1) * (KINDS - 1) : random_below(random, the.node_count);
+    drawn *t = &the.types[the.type_of[first]];
+    haul_field fields[] = {
+        HAUL_OBJECTS(wide, many, &the.leaf_type, HAUL_COUNT(wide, many_count)),
+        HAUL_OBJECTS(wide, nodes, &t->type, HAUL_COUNT(wide, node_count)),
+    };
+    wide all = { many, the.node[first], MANY,
+                 the.is_array ? (int64_t)(the.node_count - first) : 1 };
+    haul_root root = { &all, NULL, 1 };
+    haul_type *wide_type;
+    outcome alone;
+    int has_shared;
+    fields[1].element_bytes = t->words * WORD;
+    wide_type = TYPE_NEW(wide, fields);
+    CHECK_STATUS(haul_type_commit(wide_type), HAUL_OK);
+    root.type = wide_type;
+    has_shared = outcomes_agree(&root, NULL, OUTCOMES_FORMS, &alone);
+    if (!is_wrong && !may_be_alone())
+        CHECK_EQ(has_shared, CAN_SHARE);
+    *shared += has_shared != 0;
+    if (!is_wrong)
+        CHECK_STATUS(alone.status, HAUL_OK);
+    outcome_free(&alone);
+    haul_type_free(&wide_type);
+}
+
+TEST(brief_objects, several_threads_find_what_one_thread_finds)
+{
+    random_source random = random_start("brief objects by threads");
+    size_t shared = 0;
+    int round;
+    for (round = 0; round < ROUNDS / 2; round++) {
+        make_types(&random);
+        make_graph(&random);
+        check_threads(&random, 0, &shared);
+        the.node[random_below(&random, the.node_count)][1] = random_one_in(&random, 2) ? 8 : 1;
+        check_threads(&random, 1, &shared);
+        free(the.pool);
+        free_types();
+    }
+    CHECK(!CAN_SHARE || shared > ROUNDS / 8);
+}
+
+/* ---- Objects with holes, and other ranges in and around them. */
+
+enum { SHAPES = 4, SHAPE_WORDS = 6, ROWS = 12, GROUND = 32 };
+
+typedef struct row {
+    void *shape[SHAPES];
+    char *text;
+    int32_t *numbers;
+    int32_t number_count;
+} row;
+
+typedef struct rows {
+    leaf *many;
+    row *all;
+    int64_t many_count, row_count;
+} rows;
+
+/* Skips words and halves of words, and leaves at least one word. */
+static haul_type *draw_shape(random_source *random)
+{
+    const size_t words = random_between(random, 1, SHAPE_WORDS);
+    const size_t stays = random_below(random, words), rare = random_between(random, 1, 3);
+    haul_field fields[2 * SHAPE_WORDS];
+    haul_struct what;
+    size_t count = 0, half;
+    haul_type *type;
+    memset(fields, 0, sizeof fields);
+    for (half = 0; half < 2 * words; half++) {
+        if (half / 2 == stays || (rare > 1 && random_one_in(random, rare)))
+            continue;
+        fields[count].name = "f";
+        fields[count].kind = HAUL_FIELD_SKIP;
+        fields[count].offset = half * WORD / 2;
+        fields[count].bytes = WORD / 2;
+        if (half % 2 == 0 && !random_one_in(random, 3)) {
+            fields[count].bytes = WORD;
+            half++;
+        }
+        count++;
+    }
+    memset(&what, 0, sizeof what);
+    what.name = "shape";
+    what.bytes = words * WORD;
+    what.alignment = WORD;
+    what.fields = fields;
+    what.field_count = count;
+    what.field_bytes = sizeof *fields;
+    type = type_new(&what);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    return type;
+}
+
+static haul_type *type_of_rows(haul_type **shapes, haul_type **row_type)
+{
+    haul_field row_fields[SHAPES + 2] = {
+        [SHAPES] = HAUL_STRING(row, text),
+        HAUL_ARRAY(row, numbers, HAUL_COUNT(row, number_count)),
+    };
+    const haul_field fields[] = {
+        HAUL_OBJECTS(rows, many, &the.leaf_type, HAUL_COUNT(rows, many_count)),
+        HAUL_OBJECTS(rows, all, row_type, HAUL_COUNT(rows, row_count)),
+    };
+    haul_type *type;
+    size_t i;
+    for (i = 0; i < SHAPES; i++) {
+        const haul_field to_one = HAUL_ADDRESS(row, shape[0], .target = &shapes[i]);
+        row_fields[i] = to_one;
+        row_fields[i].offset += i * WORD;
+    }
+    *row_type = TYPE_NEW(row, row_fields);
+    type = TYPE_NEW(rows, fields);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    return type;
+}
+
+TEST(brief_objects, ranges_in_and_around_holes_are_counted_as_by_one_thread)
+{
+    static const haul_field leaf_fields[] = { HAUL_OBJECT(leaf, next, &the.leaf_type) };
+    static leaf many[MANY];
+    static uintptr_t ground[GROUND];
+    random_source random = random_start("brief objects: holes");
+    size_t shared = 0, round, i, k;
+    memset(ground, 0x5a, sizeof ground);
+    the.leaf_type = TYPE_NEW(leaf, leaf_fields);
+    for (round = 0; round < ROUNDS; round++) {
+        haul_type *shapes[SHAPES], *row_type, *type;
+        row each[ROWS];
+        rows all = { many, each, MANY, (int64_t)random_between(&random, 1, ROWS) };
+        const size_t spread = random_one_in(&random, 2) ? GROUND - SHAPE_WORDS : 3;
+        const size_t rare = random_between(&random, 2, 12);
+        haul_root root = { &all, NULL, 1 };
+        outcome alone;
+        for (i = 0; i < SHAPES; i++)
+            shapes[i] = draw_shape(&random);
+        root.type = type = type_of_rows(shapes, &row_type);
+        memset(each, 0, sizeof each);
+        for (i = 0; i < ROWS; i++) {
+            uintptr_t *place[SHAPES + 2];
+            for (k = 0; k < SHAPES + 2; k++)
+                place[k] =
+                    random_one_in(&random, rare) ? &ground[random_below(&random, spread)] : NULL;
+            for (k = 0; k < SHAPES; k++)
+                each[i].shape[k] = place[k];
+            each[i].numbers = (int32_t *)(void *)place[SHAPES];
+            each[i].number_count = place[SHAPES] ? (int32_t)random_between(&random, 1, 6) : 0;
+            each[i].text = random_one_in(&random, 4) ? (char *)place[SHAPES + 1] : NULL;
+            if (each[i].text)
+                each[i].text[random_below(&random, 12)] = 0;
+        }
+        shared += outcomes_agree(&root, NULL, OUTCOMES_FORMS, &alone) != 0;
+        CHECK_STATUS(alone.status, HAUL_OK);
+        outcome_free(&alone);
+        haul_type_free(&type);
+        haul_type_free(&row_type);
+        for (i = 0; i < SHAPES; i++)
+            haul_type_free(&shapes[i]);
+    }
+    haul_type_free(&the.leaf_type);
+    CHECK(!CAN_SHARE || shared > ROUNDS / 20);
+}
+
+typedef struct ring {
+    void *handle;
+    struct ring *next, *other;
+    uintptr_t last;
+} ring;
+
+TEST(brief_objects, objects_that_begin_with_holes_are_shared_side_by_side)
+{
+    static haul_type *type;
+    static const haul_field fields[] = {
+        HAUL_SKIP(ring, handle),
+        HAUL_OBJECT(ring, next, &type),
+        HAUL_OBJECT(ring, other, &type),
+    };
+    const size_t count = 2 * MANY;
+    ring *all = calloc(count, sizeof *all);
+    haul_root root = { all, NULL, 1 };
+    outcome alone;
+    size_t i;
+    CHECK(all != NULL);
+    root.type = type = TYPE_NEW(ring, fields);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    for (i = 0; i < count; i++) {
+        all[i].handle = &all[i];
+        all[i].next = &all[(2 * i + 1) % count];
+        all[i].other = &all[(2 * i + 2) % count];
+        all[i].last = i + 1;
+    }
+    CHECK_EQ(outcomes_agree(&root, NULL, OUTCOMES_FORMS, &alone), CAN_SHARE);
+    CHECK_EQ(alone.info.objects, count);
+    outcome_free(&alone);
+    haul_type_free(&type);
+    free(all);
 }
 
 TEST(brief_objects, each_word_becomes_what_its_role_says_and_so_the_general_way_finds)
