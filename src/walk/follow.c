@@ -66,14 +66,15 @@ haul_status haul__queue_brief(haul__discovery *d, uintptr_t address, uint32_t nu
     return haul__reach(d, &entry);
 }
 
-/* An object whose size is asked for is reached at once, because its address may be wrong. */
+/* An object whose size is asked for is reached at once, because its address may be wrong; and so is
+ * one that does not end within all addresses, before its bytes are excluded. */
 static int can_queue(const haul__discovery *d, const haul__entry *entry)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     return !haul__is_general(d) && !d->in_order && entry->count == 1 && !walk->is_wide &&
            (!haul__is_noted(walk) || d->met_types[entry->met_type].is_brief) &&
            !((d->named || entry->is_asked) && haul__is_sized(walk)) &&
-           entry->met_type <= UINT16_MAX && entry->address <= HAUL__HIGHEST;
+           entry->met_type <= UINT16_MAX && entry->address <= HAUL__HIGHEST - walk->extent;
 }
 
 /* The directions that the target is excluded from. */
