@@ -6,15 +6,34 @@
  */
 #include "walk/brief.h"
 
+#include "map/exclusions.h"
 #include "map/mixed.h"
 #include "type/field.h"
 #include "walk/aliases.h"
 #include "walk/brief_marks.h"
+#include "walk/exclude.h"
 #include "walk/follow.h"
 #include "walk/plain_arrays.h"
 #include "walk/read_set.h"
 #include "walk/ruled.h"
 #include "walk/visit.h"
+
+/* Fetches masks of bytes, holes and exclusions at an object. */
+HAUL__INLINE void fetch_side(const haul__block *block, uintptr_t object)
+{
+    const size_t granule = haul__granule_in_block(object), page = granule / HAUL__PAGE_GRANULES;
+    const size_t at = granule % HAUL__PAGE_GRANULES;
+    const haul__holes *holes = block->side->holes;
+    const uint16_t *masks = haul__masks(block, page);
+    const uint8_t *prefix = haul__prefix(block, page);
+    if (masks)
+        haul__prefetch_write((uintptr_t)&masks[at]);
+    if (prefix)
+        haul__prefetch_write((uintptr_t)&prefix[at / 2]);
+    if (holes)
+        haul__prefetch_write((uintptr_t)&holes->granules[granule / 64]);
+    haul__fetch_exclusions(block, object);
+}
 
 void haul__fetch_brief(const haul__discovery *d, uintptr_t object, const haul__met_type *met)
 {
@@ -26,6 +45,8 @@ void haul__fetch_brief(const haul__discovery *d, uintptr_t object, const haul__m
         return;
     haul__prefetch_write((uintptr_t)&block->cells[haul__cell_number(object)]);
     haul__prefetch_write((uintptr_t)&haul__slots(block)[haul__cell_number(object)]);
+    if (block->side)
+        fetch_side(block, object);
 }
 
 static haul_status note_read(void *d, uintptr_t address, unsigned bytes, int64_t value)
@@ -79,6 +100,14 @@ HAUL__INLINE haul_status follow_one(haul__discovery *d, haul__candidates *c,
                                     uintptr_t object, int *done)
 {
     *done = target->how != HAUL__TO_ANY;
+    if (HAUL__UNLIKELY(target->ways) && target->how <= HAUL__TO_BRIEF && value) {
+        haul_status status;
+        *done = !HAUL__TOO_HIGH(value);
+        status = *done ? haul__exclude_later(d, value, HAUL__ENTRY_TYPE(target->tag), target->ways)
+                       : HAUL_OK;
+        if (status != HAUL_OK || !*done)
+            return status;
+    }
     if (target->how == HAUL__TO_BRIEF)
         return value ? haul__queue_brief(d, value, HAUL__ENTRY_TYPE(target->tag)) : HAUL_OK;
     if (HAUL__UNLIKELY(target->how == HAUL__TO_ARRAY))

@@ -22,6 +22,7 @@ typedef struct haul__brief_target {
     uint64_t tag; /* the number of its met type << 48 */
     uint32_t near_starts;
     uint32_t how;
+    uint32_t ways; /* the directions that the one target is excluded from */
 } haul__brief_target;
 
 /* Bytes of an object that are no whole words. */
@@ -38,6 +39,7 @@ typedef struct haul__brief_row {
     uint8_t is_pointer, travels, is_alias;
     uint8_t keeps_rest; /* while it does not hold, its bytes travel, unless another row has them */
     uint8_t is_partial; /* it begins or ends within a word */
+    uint8_t ways;       /* the directions that its own bytes are excluded from */
     uintptr_t tags;
 } haul__brief_row;
 
@@ -56,8 +58,9 @@ typedef struct haul__brief {
 /* Its masks, and the pointers of its rows that hold. */
 typedef struct haul__brief_meaning {
     uint64_t words, slots;
-    size_t count, piece_count;
-    haul__brief_piece piece[HAUL__BRIEF_PIECES]; /* of rows */
+    size_t count, piece_count, excluded_count;
+    haul__brief_piece piece[HAUL__BRIEF_PIECES];         /* of rows */
+    const haul__brief_row *excluded[HAUL__BRIEF_PIECES]; /* rows that hold, with `ways` */
     struct {
         const haul__brief_row *row;
         const haul__brief_target *target;

@@ -23,14 +23,24 @@ enum {
     IS_CHOSEN,
     IS_STRINGS,
     IS_HALF_SKIPPED,
+    IS_FIELD_IN,
+    IS_ARM_OUT,
+    IS_NODE_IN,
+    IS_PAIR_OUT,
+    IS_TEXT_IN,
     VARIANTS
 };
+
+typedef struct pair {
+    int64_t first, second;
+} pair;
 
 typedef struct node {
     int64_t kind; /* below KINDS */
     struct node *next, *other;
     union {
         struct node *node;
+        pair *pair;
         void *any;
         char *text;
         double number;
@@ -42,10 +52,6 @@ typedef struct node {
     } left;
     int64_t data[3];
 } node;
-
-typedef struct pair {
-    int64_t first, second;
-} pair;
 
 static haul_type *node_type, *pair_type;
 
@@ -73,6 +79,15 @@ static const haul_field chosen[] = {
 static const haul_field strings[] = { PLAIN, HAUL_STRING(node, u.text, IF_ONE),
                                       HAUL_RAW(node, u.small, IF_TWO) };
 static const haul_field half_skipped[] = { PLAIN, HAUL_SKIP(node, left.small) };
+static const haul_field field_in[] = { PLAIN,
+                                       HAUL_RAW(node, left.handle, .transfer = HAUL_COPYIN) };
+static const haul_field arm_out[] = { PLAIN, HAUL_OBJECT(node, u.node, &node_type, IF_ONE),
+                                      HAUL_RAW(node, u.number, IF_TWO, .transfer = HAUL_COPYOUT) };
+static const haul_field node_in[] = { PLAIN, HAUL_OBJECT(node, u.node, &node_type,
+                                                         .transfer = HAUL_COPYIN) };
+static const haul_field pair_out[] = { PLAIN, HAUL_OBJECT(node, u.pair, &pair_type,
+                                                          .transfer = HAUL_COPYOUT) };
+static const haul_field text_in[] = { PLAIN, HAUL_STRING(node, u.text, .transfer = HAUL_COPYIN) };
 
 #define VARIANT(name, fields)                                                                      \
     {                                                                                              \
@@ -88,7 +103,10 @@ static const struct variant {
                          VARIANT("else_raw", else_raw),     VARIANT("arms", arms),
                          VARIANT("small_arms", small_arms), VARIANT("tagged", tagged),
                          VARIANT("borrowed", borrowed),     VARIANT("chosen", chosen),
-                         VARIANT("strings", strings),       VARIANT("half_skipped", half_skipped) };
+                         VARIANT("strings", strings),       VARIANT("half_skipped", half_skipped),
+                         VARIANT("field_in", field_in),     VARIANT("arm_out", arm_out),
+                         VARIANT("node_in", node_in),       VARIANT("pair_out", pair_out),
+                         VARIANT("text_in", text_in) };
 
 /* All variants have the same nodes and pairs, in turn. */
 typedef struct graph {
@@ -115,6 +133,7 @@ static void fill_word(const graph *g, bench_random *random, node *at, size_t i, 
     case IS_ELSE_RAW:
     case IS_ARMS:
     case IS_SMALL_ARMS:
+    case IS_ARM_OUT:
         if (at->kind == 1)
             at->u.node = any(g, random);
         else
@@ -124,6 +143,7 @@ static void fill_word(const graph *g, bench_random *random, node *at, size_t i, 
         at->next = tag(at->next, i);
         break;
     case IS_BORROWED:
+    case IS_NODE_IN:
         at->u.node = any(g, random);
         break;
     case IS_CHOSEN:
@@ -131,6 +151,10 @@ static void fill_word(const graph *g, bench_random *random, node *at, size_t i, 
         break;
     case IS_STRINGS:
         at->u.any = at->kind == 1 ? (void *)&g->pairs[i] : NULL;
+        break;
+    case IS_PAIR_OUT:
+    case IS_TEXT_IN:
+        at->u.any = &g->pairs[i];
         break;
     default:
         break;
@@ -171,8 +195,14 @@ static size_t walk(const graph *g, int variant)
         const uintptr_t next = (uintptr_t)at->next & ~(uintptr_t)(variant == IS_TAGGED ? 1 : 0);
         meet(g, (const node *)next, &count);
         meet(g, at->other, &count);
-        if (variant == IS_STRINGS)
-            others += at->kind == 1 && strlen(at->u.text) > 0;
+        if (variant == IS_STRINGS || variant == IS_TEXT_IN)
+            others += (at->kind == 1 || variant == IS_TEXT_IN) && strlen(at->u.text) > 0;
+        else if (variant == IS_NODE_IN)
+            meet(g, at->u.node, &count);
+        else if (variant == IS_PAIR_OUT)
+            others += at->u.pair != NULL;
+        else if (variant == IS_ARM_OUT && at->kind == 1)
+            meet(g, at->u.node, &count);
         else if (at->kind == 1 && variant >= IS_ELSE_RAW && variant <= IS_CHOSEN)
             meet(g, at->u.node, &count);
         else if (variant == IS_CHOSEN)

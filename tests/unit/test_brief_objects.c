@@ -1,9 +1,9 @@
 /* Brief objects (walk/brief.c): short structs of whole words whose rules read their own fields.
  *
- * Types are drawn by chance, a role for each word. Graphs of such objects, which touch or not, are
- * packed. What each word becomes is worked out here from its role; and a walk that asks `readable`,
- * which takes all objects the general way, must find the same. So must several threads, beside an
- * array that is so long that they share the walk.
+ * Types are drawn by chance, a role and a direction for each word. Graphs of such objects, which
+ * touch or not, are packed and come back. What each byte becomes is worked out here from its role
+ * and its direction; and a walk that asks `readable`, which takes all objects the general way, must
+ * find the same. So must several threads, beside an array that is so long that they share the walk.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ typedef enum role {
     HALF_SKIPPED, /* its second half */
     HALF_ELSE,    /* bytes: its first half by a field whatever the kind, its second by none */
     HALVES,       /* bytes if the kind is 1, by two fields */
-    THERE,        /* bytes if the kind is 1, which do not come back */
+    ONLY_ONE,     /* bytes if the kind is 1 */
     ROLES
 } role;
 
@@ -63,7 +63,8 @@ typedef struct drawn {
     haul_type *type;
     size_t words, field_count;
     role role[MOST_WORDS];
-    int target[MOST_WORDS]; /* of a pointer to a node: its type */
+    int target[MOST_WORDS];             /* of a pointer to a node: its type */
+    haul_transfer transfer[MOST_WORDS]; /* of bytes, or of what a pointer leads to */
     haul_case cases[MOST_WORDS][KINDS];
     haul_field fields[MOST_FIELDS];
 } drawn;
@@ -92,6 +93,11 @@ static struct {
     int32_t numbers[KINDS][KINDS]; /* an array for each count */
     uintptr_t *pool;
     int is_reached[MOST_NODES];
+    struct { /* what pointers bar from coming back */
+        int node[MOST_NODES], leaf[LEAVES], text;
+    } stays;
+    int leaf_is_reached[LEAVES], text_is_reached, are_reached[KINDS]; /* the arrays of numbers */
+    int are_unsent[KINDS], are_unreturned[KINDS];
     int is_array;    /* nodes of the last type are one array, the root */
     int has_several; /* arrays of nodes that overlap are counted by the order of finding */
 } the;
@@ -145,10 +151,18 @@ static void choose_by_kind(drawn *t, size_t word, haul_field *field)
     field->type_switch.case_bytes = sizeof(haul_case);
 }
 
+/* Has the word's first field a direction? Of an arm, the other one has it. */
+static int has_transfer(role what)
+{
+    return what != HALF_SKIPPED && what != BORROWED && what != ARM && what != HALF_ARM;
+}
+
 static void draw_pointer(drawn *t, size_t word)
 {
     haul_field *field = add_field(t, word, HAUL_FIELD_POINTER), *raw;
     const int target = t->target[word];
+    if (has_transfer(t->role[word]))
+        field->transfer = t->transfer[word];
     if (t->role[word] < HALF_SKIPPED)
         field->target = &the.types[target].type;
     else
@@ -159,10 +173,9 @@ static void draw_pointer(drawn *t, size_t word)
         field->offset += WORD / 2;
         field->bytes = WORD / 2;
         break;
-    case THERE:
+    case ONLY_ONE:
         field->kind = HAUL_FIELD_RAW;
         field->when = when_kind(HAUL_WHEN_KIND_FIELD, 1);
-        field->transfer = HAUL_COPYIN;
         break;
     case HALF_ELSE:
     case HALVES:
@@ -175,6 +188,7 @@ static void draw_pointer(drawn *t, size_t word)
         raw = add_field(t, word, HAUL_FIELD_RAW);
         *raw = *field;
         raw->offset += WORD / 2;
+        raw->transfer = t->transfer[word];
         break;
     case TO_LEAF:
         field->target = &the.leaf_type;
@@ -193,6 +207,7 @@ static void draw_pointer(drawn *t, size_t word)
         raw = add_field(t, word, HAUL_FIELD_RAW);
         raw->bytes = t->role[word] == ARM ? WORD : WORD / 2;
         raw->when = when_kind(HAUL_WHEN_KIND_FIELD, 2);
+        raw->transfer = t->transfer[word];
         break;
     case UNLESS_THREE:
         field->target = &the.leaf_type;
@@ -231,9 +246,21 @@ static void draw_pointer(drawn *t, size_t word)
     }
 }
 
+/* Only plain bytes and their arrays need not be sent. */
+static haul_transfer draw_transfer(random_source *random, role what, size_t often)
+{
+    static const haul_transfer all[] = { HAUL_COPYIN, HAUL_COPYOUT, HAUL_CREATE };
+    const int is_pointer = what >= TO_NODE && what < HALF_SKIPPED;
+    if (random_below(random, often))
+        return HAUL_COPY;
+    return is_pointer && what != NUMBERS && what != ARM && what != HALF_ARM
+               ? HAUL_COPYIN
+               : all[random_below(random, 3)];
+}
+
 static void draw_type(random_source *random, drawn *t)
 {
-    const size_t rare = random_between(random, 1, 3);
+    const size_t rare = random_between(random, 1, 3), often = random_between(random, 1, 20);
     size_t i;
     memset(t, 0, sizeof *t);
     t->words = random_one_in(random, 4) ? random_between(random, 2, MOST_WORDS)
@@ -243,6 +270,7 @@ static void draw_type(random_source *random, drawn *t)
     for (i = 2; i < t->words; i++) {
         t->role[i] = random_below(random, rare) ? DATA : (role)random_below(random, ROLES);
         t->target[i] = (int)random_below(random, TYPES);
+        t->transfer[i] = draw_transfer(random, t->role[i], often);
     }
 }
 
@@ -255,6 +283,8 @@ static void make_type(drawn *t, const char *name)
             add_field(t, i, HAUL_FIELD_SKIP);
         else if (t->role[i] != DATA)
             draw_pointer(t, i);
+        else if (t->transfer[i] != HAUL_COPY)
+            add_field(t, i, HAUL_FIELD_RAW)->transfer = t->transfer[i];
     }
     memset(&what, 0, sizeof what);
     what.name = name;
@@ -396,8 +426,13 @@ static void make_graph(random_source *random)
         for (k = 1; k < t->words; k++)
             the.node[i][k] = word_of(random, t, the.node[i], k);
     }
-    for (i = 0; i < LEAVES; i++)
+    for (i = 0; i < LEAVES; i++) {
         the.leaves[i].next = random_one_in(random, 3) ? NULL : &the.leaves[i * 7 % LEAVES];
+        the.leaves[i].number = (uintptr_t)random_next(random);
+    }
+    for (i = 0; i < KINDS; i++)
+        for (k = 0; k < KINDS; k++)
+            the.numbers[i][k] = (int32_t)(random_next(random) & 0x7fffffff);
     memcpy(the.text, "a text", 7);
 }
 
@@ -431,13 +466,44 @@ static int is_pointer(const drawn *t, const uintptr_t *node, size_t i, size_t *r
         *rest = WORD;
         return 0;
     case HALVES:
-    case THERE:
+    case ONLY_ONE:
         *rest = kind == 1 ? WORD : 0;
         return 0;
     case TEXT:
         return kind == 2;
     default:
         return 1;
+    }
+}
+
+static int is_unsent(haul_transfer transfer)
+{
+    return transfer == HAUL_COPYOUT || transfer == HAUL_CREATE;
+}
+
+static int is_unreturned(haul_transfer transfer)
+{
+    return transfer == HAUL_COPYIN || transfer == HAUL_CREATE;
+}
+
+/* How many of the word's first bytes have its direction now? */
+static size_t directed_bytes(const drawn *t, const uintptr_t *node, size_t i)
+{
+    const int kind = kind_of(node);
+    switch (t->role[i]) {
+    case DATA:
+        return WORD;
+    case ARM:
+        return kind == 2 ? WORD : 0;
+    case HALF_ARM:
+        return kind == 2 ? WORD / 2 : 0;
+    case HALVES:
+    case ONLY_ONE:
+        return kind == 1 ? WORD : 0;
+    case HALF_ELSE:
+        return kind == 1 ? WORD / 2 : 0;
+    default:
+        return 0;
     }
 }
 
@@ -449,11 +515,39 @@ static size_t number_of(uintptr_t address)
     return i;
 }
 
+/* Marks what a pointer to anything but nodes reaches. */
+static void reach_beside(const drawn *t, const uintptr_t *node, size_t i)
+{
+    const int kind = kind_of(node), stays = is_unreturned(t->transfer[i]);
+    const leaf *at = (const leaf *)node[i];
+    if (!node[i])
+        return;
+    if (t->role[i] == TEXT) {
+        the.text_is_reached = 1;
+        the.stays.text |= stays;
+    } else if (t->role[i] == NUMBERS) {
+        the.are_reached[kind] = 1;
+        the.are_unsent[kind] |= is_unsent(t->transfer[i]);
+        the.are_unreturned[kind] |= stays;
+    } else if (t->role[i] == TO_LEAF || t->role[i] == UNLESS_THREE ||
+               (t->role[i] == CHOSEN && !kind)) {
+        the.stays.leaf[at - the.leaves] |= stays;
+        for (; at && !the.leaf_is_reached[at - the.leaves]; at = at->next)
+            the.leaf_is_reached[at - the.leaves] = 1;
+    }
+}
+
 /* Marks what the node's pointers reach; the list of nodes is the worklist. */
 static size_t reach_from(size_t first, size_t roots, size_t *list)
 {
     size_t count = 0, read, i, rest;
     memset(the.is_reached, 0, sizeof the.is_reached);
+    memset(&the.stays, 0, sizeof the.stays);
+    memset(the.leaf_is_reached, 0, sizeof the.leaf_is_reached);
+    memset(the.are_reached, 0, sizeof the.are_reached);
+    memset(the.are_unsent, 0, sizeof the.are_unsent);
+    memset(the.are_unreturned, 0, sizeof the.are_unreturned);
+    the.text_is_reached = 0;
     for (; count < roots; count++) {
         list[count] = first + count;
         the.is_reached[first + count] = 1;
@@ -467,7 +561,9 @@ static size_t reach_from(size_t first, size_t roots, size_t *list)
             size_t k;
             if (!is_pointer(t, node, i, &rest))
                 continue;
+            reach_beside(t, node, i);
             for (k = to; k < end && k < the.node_count; k++) {
+                the.stays.node[k] |= has_transfer(t->role[i]) && is_unreturned(t->transfer[i]);
                 if (the.is_reached[k])
                     continue;
                 the.is_reached[k] = 1;
@@ -486,6 +582,8 @@ static void check_word(const haul_plan *plan, const char *arena, const drawn *t,
     size_t rest, offset;
     if (!is_pointer(t, node, i, &rest)) {
         memcpy(&expected, &node[i], rest);
+        if (is_unsent(t->transfer[i]))
+            memset(&expected, 0, directed_bytes(t, node, i));
         CHECK(copy == expected);
         return;
     }
@@ -545,6 +643,26 @@ static void put_back(const contents *kept)
     memcpy(the.numbers, kept->numbers, sizeof the.numbers);
 }
 
+/* What pointers to anything but nodes lead to, after the return. */
+static void check_rest(const contents *after)
+{
+    size_t i, k;
+    for (i = 0; i < LEAVES; i++) {
+        const int comes = the.leaf_is_reached[i] && !the.stays.leaf[i];
+        uintptr_t expected = the.leaves[i].number;
+        for (k = 0; comes && k < WORD; k++)
+            ((unsigned char *)&expected)[k] ^= 0x33;
+        CHECK(after->leaves[i].number == expected);
+    }
+    CHECK(after->text[0] == (the.text[0] ^ (the.text_is_reached && !the.stays.text ? 0x33 : 0)));
+    for (i = 1; i < KINDS; i++)
+        for (k = 0; k < i; k++) {
+            const int32_t sent = the.are_unsent[i] ? 0 : the.numbers[i][k];
+            const int comes = the.are_reached[i] && !the.are_unreturned[i];
+            CHECK(after->numbers[i][k] == (comes ? sent ^ 0x33333333 : the.numbers[i][k]));
+        }
+}
+
 /* Each byte of the copy changes, and comes back. */
 static void check_return(haul_plan *plan, haul_plan *general, unsigned char *arena,
                          const size_t *list, size_t count)
@@ -569,13 +687,19 @@ static void check_return(haul_plan *plan, haul_plan *general, unsigned char *are
         const uintptr_t *node = the.node[list[i]], *now = after.pool + (node - the.pool);
         const drawn *t = &the.types[the.type_of[list[i]]];
         for (k = 1; k < t->words; k++) {
-            const int stays = is_pointer(t, node, k, &rest) || t->role[k] == THERE;
-            for (byte = 0; byte < WORD; byte++)
-                CHECK(
-                    ((const unsigned char *)&now[k])[byte] ==
-                    (((const unsigned char *)&node[k])[byte] ^ (!stays && byte < rest ? 0x33 : 0)));
+            const int stays = is_pointer(t, node, k, &rest) || the.stays.node[list[i]];
+            const size_t directed = directed_bytes(t, node, k);
+            for (byte = 0; byte < WORD; byte++) {
+                const unsigned char here = ((const unsigned char *)&node[k])[byte];
+                const int is_directed = byte < directed;
+                const int sent = is_directed && is_unsent(t->transfer[k]) ? 0 : here;
+                const int comes =
+                    !stays && byte < rest && !(is_directed && is_unreturned(t->transfer[k]));
+                CHECK(((const unsigned char *)&now[k])[byte] == (comes ? sent ^ 0x33 : here));
+            }
         }
     }
+    check_rest(&after);
     free(before.pool);
     free(after.pool);
 }
