@@ -396,10 +396,15 @@ TEST(shipment_table, an_option_that_asks_for_one_thread_is_told)
 TEST(shipment_table, a_row_that_asks_for_one_thread_is_told)
 {
     const haul_field counted[] = { HAUL_ARRAY(item, data, HAUL_COUNT_FN(count_three)) };
-    const haul_field ruled[] = { HAUL_OBJECT(item, next, &item_type,
+    const haul_field brief[] = { HAUL_OBJECT(item, next, &item_type,
                                              .when = HAUL_DIFFERS(item, n, 1)) };
+    const haul_field ruled[] = { HAUL_OBJECT(item, next, &item_type,
+                                             .when = HAUL_WHEN_FN(count_three)) };
     haul_context_options options = { .threads = 2 };
     char line[80];
+    make_many(brief, 1);
+    check_walk(&options, 0, CAN_SHARE ? NULL : "");
+    free_many();
     make_many(ruled, 1);
     check_walk(&options, 0, "one thread walked: item.next: rows with rules\n");
     free_many();
