@@ -182,10 +182,10 @@ HAUL__INLINE size_t list_in_block(pointer_lister *l, const haul__stop *stops, si
 
 HAUL__HOT static int list_all(pointer_lister *l)
 {
-    const size_t count = l->e->stops.count;
+    const size_t count = l->e->stops.all.count;
     size_t i, listed;
     for (i = 0; i < count; i += listed) {
-        listed = list_in_block(l, l->e->stops.at + i, count - i);
+        listed = list_in_block(l, l->e->stops.all.at + i, count - i);
         if (!listed)
             return 0;
     }
