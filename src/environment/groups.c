@@ -252,15 +252,18 @@ HAUL__HOT static int take_stops(haul_environment *e, haul__sent_group *group)
     for (i = 0; i < all && has_memory; i++) {
         const uintptr_t end = stops[i].end, from = farthest & ~(uintptr_t)(HAUL__WORD - 1);
         uintptr_t begin = stops[i].begin;
-        if (begin < farthest && end <= farthest)
-            continue;
-        begin = begin < from ? from : begin;
+        if (HAUL__UNLIKELY(begin < farthest)) {
+            if (end <= farthest)
+                continue;
+            begin = begin < from ? from : begin;
+        }
         farthest = end;
-        stops[count] = stops[i];
+        if (HAUL__UNLIKELY(count < i))
+            stops[count] = stops[i];
         stops[count].begin = begin;
         places[count++] = begin;
-        if (stops[count - 1].group != last) {
-            last = stops[count - 1].group;
+        if (HAUL__UNLIKELY(stops[i].group != last)) {
+            last = stops[i].group;
             has_memory = list_lead(e, group, last);
         }
     }
