@@ -101,6 +101,14 @@ HAUL__INLINE void seek_block(pointer_lister *l, uint32_t group, uintptr_t addres
         find_block(l, group, address);
 }
 
+/* Lists a pointer, if it leads into the group. 0: out of memory. */
+static HAUL__NOINLINE int list_if_inside(const pointer_lister *l, uintptr_t slot,
+                                         const haul__stop *stop, uintptr_t value)
+{
+    const uintptr_t target = address_in(l, value);
+    return !target || list_pointer(l, slot, stop, target);
+}
+
 /* Lists the pointers among 64 words. */
 HAUL__INLINE int list_words(const pointer_lister *l, const uintptr_t *flat, const haul__stop *stop,
                             uintptr_t at, uint64_t slots)
@@ -108,11 +116,7 @@ HAUL__INLINE int list_words(const pointer_lister *l, const uintptr_t *flat, cons
     for (; slots; slots &= slots - 1) {
         const uintptr_t slot = at + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT),
                         value = haul__load_word((const void *)slot);
-        uintptr_t target;
-        if (HAUL__LIKELY(is_outside(flat, value)))
-            continue;
-        target = address_in(l, value);
-        if (target && !list_pointer(l, slot, stop, target))
+        if (HAUL__UNLIKELY(!is_outside(flat, value)) && !list_if_inside(l, slot, stop, value))
             return 0;
     }
     return 1;
@@ -182,10 +186,10 @@ HAUL__INLINE size_t list_in_block(pointer_lister *l, const haul__stop *stops, si
 
 HAUL__HOT static int list_all(pointer_lister *l)
 {
-    const size_t count = l->e->stops.count;
+    const size_t count = l->e->stops.all.count;
     size_t i, listed;
     for (i = 0; i < count; i += listed) {
-        listed = list_in_block(l, l->e->stops.at + i, count - i);
+        listed = list_in_block(l, l->e->stops.all.at + i, count - i);
         if (!listed)
             return 0;
     }
