@@ -145,7 +145,8 @@ typedef enum haul_presence {
 } haul_presence;
 /* How much of `bytes` bytes is present; of no bytes: of the one at `host`. O(1) for up to one page,
  * else O(pages), and again if enters or exits meanwhile change something there, or much elsewhere.
- * No lock; any thread. HAUL_ABSENT: NULL or freed. */
+ * No lock; any thread. HAUL_ABSENT, too: the environment is NULL or freed, or the range ends behind
+ * all addresses of a process. */
 HAUL_API haul_presence haul_environment_presence(const haul_environment *environment,
                                                  const void *host, size_t bytes);
 

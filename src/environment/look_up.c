@@ -126,8 +126,8 @@ haul_presence haul__presence_of(const haul_environment *environment, uintptr_t a
     haul__found_range found;
     asked a;
     int is_told;
-    if (haul__add_overflows(at, bytes ? bytes : 1, &a.end))
-        return HAUL_ABSENT;
+    if (haul__add_overflows(at, bytes ? bytes : 1, &a.end) || a.end > HAUL__HIGHEST)
+        return HAUL_ABSENT; /* of no process, and its pages are too many to look at */
     a.table = &environment->host;
     a.at = at;
     do {
