@@ -453,7 +453,7 @@ haul_status haul_environment_name_poison(haul_environment *environment, uint64_t
     else
         *pointer = (const void *)slot;
     if (slot && path)
-        haul__environment_path(environment, slot, path);
+        haul__pointer_path(environment, slot, path);
     leave(environment);
     return status;
 }
