@@ -8,9 +8,10 @@
  *     haul_environment_exit(e, mesh, &back, NULL);                 results return, memory goes
  *
  * An enter of a root makes what it reaches present: ranges of the host's memory that have a copy on
- * the device. What is present stays where it is, is not sent again, and is not looked behind. What
- * is absent is discovered, packed and sent in one transfer. Pointers lead from either to the other,
- * as on the host, in cycles too.
+ * the device. A range has an object at most from its first to its last byte that travels. What is
+ * present stays where it is, is not sent again, and is not looked behind. What is absent is
+ * discovered, packed and sent in one transfer. Pointers lead from either to the other, as on the
+ * host, in cycles too.
  *
  * What one enter sends is a group: one piece of the device's memory. Its objects stay while the
  * root that it was found from is entered, and those that other roots lead to stay for these. So
@@ -96,17 +97,21 @@ static inline haul_status haul_environment_enter(haul_environment *environment, 
 /* Zeros mean the defaults. */
 typedef struct haul_exit_options {
     int structured; /* ends a structured region */
-    int finalize;   /* ends all enters of the root except those of structured regions */
-    int copyout;    /* what leaves with this call comes back first, as by haul_unmarshal */
+    /* Ends all enters of the root except those of structured regions. Not read if `structured` is
+     * set: then one structured region ends. */
+    int finalize;
+    int copyout; /* what leaves with this call comes back first, as by haul_unmarshal */
     int reserved;
     /* With copyout: a policy (policy.h) of the root's type, or that type. Of what leaves, all that
      * it lets come back does, whatever the enter's type says, and nothing else. NULL: the types of
-     * the enters say what comes back. */
+     * the enters say what comes back. Not read without copyout. The library cannot tell a policy of
+     * another type: it would read the root by that. */
     const haul_type *policy;
 } haul_exit_options;
 
 /* Ends an enter of the same root. After the last one, what no other root leads to leaves, and with
- * `copyout` it comes back. What stays neither comes back nor moves.
+ * `copyout` it comes back. What stays neither comes back nor moves. An array stays as a whole if
+ * any byte of it is led to.
  *
  * While the root that a group was found from is entered, all of the group stays. Once that root has
  * left, what other roots lead to in the group is found by the host's pointers as they are then, so
@@ -132,7 +137,9 @@ static inline haul_status haul_environment_exit(haul_environment *environment, c
                                                 const haul_async *async);
 
 /* The device address of a byte of a present range, or else of one past its end; NULL: there is
- * none. haul_environment_host_pointer is the reverse. O(1); no lock; any thread. */
+ * none. So an object whose first member does not travel has none: ask for a member that travels,
+ * and subtract its offset. haul_environment_host_pointer is the reverse. O(1); no lock; any
+ * thread. */
 HAUL_API void *haul_environment_device_pointer(const haul_environment *environment,
                                                const void *host);
 HAUL_API void *haul_environment_host_pointer(const haul_environment *environment,
@@ -145,7 +152,8 @@ typedef enum haul_presence {
 } haul_presence;
 /* How much of `bytes` bytes is present; of no bytes: of the one at `host`. O(1) for up to one page,
  * else O(pages), and again if enters or exits meanwhile change something there, or much elsewhere.
- * No lock; any thread. HAUL_ABSENT: NULL or freed. */
+ * No lock; any thread. HAUL_ABSENT, too: the environment is NULL or freed, or the range ends behind
+ * all addresses of a process. */
 HAUL_API haul_presence haul_environment_presence(const haul_environment *environment,
                                                  const void *host, size_t bytes);
 

@@ -179,8 +179,9 @@ HAUL_API void *haul_host_pointer(const haul_shipment *shipment, const void *devi
 
 /* The place of a pointer, of the device or the host, in all that has been shipped to a device.
  * *host: the host address that it comes from. `path` (HAUL_PATH_BYTES): its name, as in errors:
- * "root.next+16"; "arena+4096" in an arena without a root; "" if the host's graph leads there no
- * more, or if there is no memory to look. Both results may be NULL. Walks the graph.
+ * "root.next+16"; for the first byte of an object that object's; "arena+4096" in an arena without a
+ * root; "" if the host's graph leads there no more, or if there is no memory to look. Both results
+ * may be NULL. Walks the graph.
  * HAUL_ERROR_ARGUMENT: no shipment of the device has such a byte; the results are NULL and "". */
 HAUL_API haul_status haul_device_where(haul_device *device, const void *pointer, void **host,
                                        char *path);

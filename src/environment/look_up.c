@@ -126,8 +126,8 @@ haul_presence haul__presence_of(const haul_environment *environment, uintptr_t a
     haul__found_range found;
     asked a;
     int is_told;
-    if (haul__add_overflows(at, bytes ? bytes : 1, &a.end))
-        return HAUL_ABSENT;
+    if (haul__add_overflows(at, bytes ? bytes : 1, &a.end) || a.end > HAUL__HIGHEST)
+        return HAUL_ABSENT; /* of no process, and its pages are too many to look at */
     a.table = &environment->host;
     a.at = at;
     do {
@@ -150,7 +150,7 @@ haul_presence haul_environment_presence(const haul_environment *environment, con
 
 /* ---- Ranges and their names. */
 
-void haul__environment_path(const haul_environment *e, uintptr_t address, char *path)
+static void write_path(const haul_environment *e, uintptr_t address, int innermost, char *path)
 {
     haul__standing standing;
     haul_plan *plan;
@@ -158,8 +158,18 @@ void haul__environment_path(const haul_environment *e, uintptr_t address, char *
     if (!haul__stands(e, address, &standing))
         return;
     plan = e->groups.at[standing.group]->shipment->plan;
-    if (!haul__plan_path(plan, address, path))
+    if (!haul__plan_path(plan, address, innermost, path))
         haul__name_root(haul__plan_roots(plan, &count), path);
+}
+
+void haul__environment_path(const haul_environment *e, uintptr_t address, char *path)
+{
+    write_path(e, address, 0, path);
+}
+
+void haul__pointer_path(const haul_environment *e, uintptr_t slot, char *path)
+{
+    write_path(e, slot, 1, path);
 }
 
 void haul__name_root(const haul_root *root, char *path)

@@ -8,8 +8,11 @@
 haul_presence haul__presence_of(const haul_environment *environment, uintptr_t at, size_t bytes);
 /* Writes "<type> at <address>"; `path` has HAUL_PATH_BYTES. */
 void haul__name_root(const haul_root *root, char *path);
-/* Writes how the root of its group leads to a present address, or else that root's name. */
+/* Writes how the root of its group leads to a present address, or else that root's name. If an
+ * object begins there, the path is that of the object. */
 void haul__environment_path(const haul_environment *environment, uintptr_t address, char *path);
+/* The same for a pointer, which an object may begin with. */
+void haul__pointer_path(const haul_environment *environment, uintptr_t slot, char *path);
 
 /* The address of a copy that is not the environment's (haul_environment_set_finder); 0: none. */
 uintptr_t haul__others_copy(const haul_environment *environment, uintptr_t address, size_t bytes);

@@ -93,21 +93,24 @@ static haul_status lock_for(haul_environment *e, const haul_async *async, size_t
 
 /* The bytes of a root that must be present, by distances from its address. */
 typedef struct extent {
-    size_t lower, upper; /* the same: there are none that can be known */
+    size_t lower, upper; /* the same: the root has none, or more than a process can have */
 } extent;
 
 static extent extent_of(const haul_root *root)
 {
     const haul__walk *walk = haul__type_is_valid(root->type) ? haul__type_walk(root->type) : NULL;
+    const uintptr_t address = (uintptr_t)root->address;
     extent of = { 0, 0 };
-    size_t last;
+    size_t upper;
     if (!walk || !root->count)
         return of;
     if (haul__is_sized(walk)) {
         of.upper = 1;
-    } else if (!haul__multiply_overflows(root->count - 1, walk->extent, &last)) {
+    } else if (walk->payload && !haul__multiply_overflows(root->count - 1, walk->extent, &upper) &&
+               !haul__add_overflows(upper, walk->true_upper, &upper) && address <= HAUL__HIGHEST &&
+               upper <= HAUL__HIGHEST - address) {
         of.lower = walk->true_lower;
-        of.upper = last + walk->true_upper;
+        of.upper = upper;
     }
     return of;
 }
@@ -164,6 +167,14 @@ static haul_status make_group(haul_environment *e, const haul_root *root, const 
     return status == HAUL_OK ? haul__group_make(e, root, options, async, group) : status;
 }
 
+/* A root of no bytes, or of more than there can be, is absent: the walk refuses it. */
+static haul_presence presence_of_root(const haul_environment *e, uintptr_t address,
+                                      const extent *of)
+{
+    return of->upper > of->lower ? haul__presence_of(e, address + of->lower, of->upper - of->lower)
+                                 : HAUL_ABSENT;
+}
+
 /* Adds a hold for a root, unless it has one. */
 static haul_status enter_root(haul_environment *e, const haul_root *root,
                               const haul_enter_options *options, const haul_async *async)
@@ -182,7 +193,7 @@ static haul_status enter_root(haul_environment *e, const haul_root *root,
     if (!haul__holds_room(&e->context->allocator, &e->holds, 1))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for an environment");
-    switch (haul__presence_of(e, address + of.lower, of.upper - of.lower)) {
+    switch (presence_of_root(e, address, &of)) {
     case HAUL_PRESENT:
         haul__present_find(&e->host, address + of.lower, &found);
         group = found.group;
@@ -442,7 +453,7 @@ haul_status haul_environment_name_poison(haul_environment *environment, uint64_t
     else
         *pointer = (const void *)slot;
     if (slot && path)
-        haul__environment_path(environment, slot, path);
+        haul__pointer_path(environment, slot, path);
     leave(environment);
     return status;
 }

@@ -374,8 +374,8 @@ haul_status haul_plan_address(const haul_plan *plan, size_t offset, void **addre
     return *address ? HAUL_OK : HAUL_ERROR_ARGUMENT;
 }
 
-int haul__plan_path(const haul_plan *plan, uintptr_t address, char *path)
+int haul__plan_path(const haul_plan *plan, uintptr_t address, int innermost, char *path)
 {
     return !plan->has_lost_parts && haul__path_of_byte(plan->context, plan->roots, plan->root_count,
-                                                       &plan->found, address, path);
+                                                       &plan->found, address, innermost, path);
 }

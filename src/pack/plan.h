@@ -47,7 +47,7 @@ void haul__plan_info(const haul_plan *plan, haul_plan_info *info);
 
 /* The result of discovery: the map, after layout, and the lists beside it. */
 const struct haul__found *haul__plan_found(const haul_plan *plan);
-/* Writes the path of a byte of the graph, as haul__path_of_byte does. */
-int haul__plan_path(const haul_plan *plan, uintptr_t address, char *path);
+/* Writes the path of a byte of the graph, as haul__path_of_byte does (discover.h). */
+int haul__plan_path(const haul_plan *plan, uintptr_t address, int innermost, char *path);
 
 #endif

@@ -51,7 +51,7 @@ static int explain(haul__resident *resident, haul_address address, void **host, 
     if (!haul__is_arena(shipment)) {
         if (haul_plan_offset(shipment->plan, at, &offset) != HAUL_OK)
             return 0;
-        haul__plan_path(shipment->plan, (uintptr_t)at, path);
+        haul__plan_path(shipment->plan, (uintptr_t)at, 0, path);
     } else {
         offset = (size_t)((uintptr_t)at - (uintptr_t)contents->base);
         if (offset >= contents->bytes)

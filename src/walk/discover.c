@@ -392,7 +392,7 @@ void haul__explain(haul_context *context, const haul_root *roots, size_t count,
 }
 
 /* The walk fills the context's record, which becomes `before` again. `path` may lie in it. */
-static int find_byte(haul__discovery *d, uintptr_t address, char *path)
+static int find_byte(haul__discovery *d, uintptr_t address, int innermost, char *path)
 {
     haul_error *record = &d->context->error, before = *record;
     int has_path = 0;
@@ -401,7 +401,7 @@ static int find_byte(haul__discovery *d, uintptr_t address, char *path)
     else if (path == record->other_path)
         path = before.other_path;
     if (run(d) == HAUL_OK) {
-        has_path = haul__name_byte(d, address, 1, record->path) && record->path[0];
+        has_path = haul__name_byte(d, address, innermost, record->path) && record->path[0];
         if (has_path)
             haul__set_path(path, record->path);
         haul__found_drop(d->context, d->found);
@@ -412,14 +412,14 @@ static int find_byte(haul__discovery *d, uintptr_t address, char *path)
 }
 
 int haul__path_of_byte(haul_context *context, const haul_root *roots, size_t count,
-                       const haul__found *changed, uintptr_t address, char *path)
+                       const haul__found *changed, uintptr_t address, int innermost, char *path)
 {
     haul__passing passing;
     haul__found found;
     haul__discovery d;
     open_discovery(&d, context, roots, count, &found);
     open_changed(&d, changed, &passing);
-    return find_byte(&d, address, path);
+    return find_byte(&d, address, innermost, path);
 }
 
 int haul__path_within(haul_context *context, const haul_root *root, const void *begin, size_t bytes,
@@ -435,5 +435,5 @@ int haul__path_within(haul_context *context, const haul_root *root, const void *
     open_discovery(&d, context, root, 1, &found);
     d.bounds = &bounds;
     pass_over(&d, &passing, bytes);
-    return find_byte(&d, address, path);
+    return find_byte(&d, address, 0, path);
 }

@@ -38,13 +38,14 @@ typedef struct haul__sought {
 void haul__explain(haul_context *context, const haul_root *roots, size_t count,
                    const haul__found *changed, const haul__sought *sought);
 
-/* Writes the path of a byte that the roots reach: "root.next+16"; `path` has HAUL_PATH_BYTES. Reads
+/* Writes the path of a byte that the roots reach: "root.next+16"; `path` has HAUL_PATH_BYTES.
+ * `innermost` counts if an object begins with the byte: 1: the path of its field, 0: its own. Reads
  * what haul__explain reads, and leaves the record alone. 0: the roots reach no such byte, or there
  * is no memory. */
 int haul__path_of_byte(haul_context *context, const haul_root *roots, size_t count,
-                       const haul__found *changed, uintptr_t address, char *path);
-/* The same for a graph in an arena, of which a device may have written any byte. Reads only `bytes`
- * bytes from `begin` on, and calls callbacks. */
+                       const haul__found *changed, uintptr_t address, int innermost, char *path);
+/* The same, with the path of an object, for a graph in an arena, of which a device may have written
+ * any byte. Reads only `bytes` bytes from `begin` on, and calls callbacks. */
 int haul__path_within(haul_context *context, const haul_root *root, const void *begin, size_t bytes,
                       uintptr_t address, char *path);
 

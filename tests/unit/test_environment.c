@@ -100,15 +100,21 @@ TEST(environment, a_root_counts_its_enters_and_goes_with_the_last_exit)
     finish();
 }
 
+/* A part begins with a pointer: its path is not that of the pointer. */
 TEST(environment, an_exit_without_its_enter_is_refused_with_both_names)
 {
+    const haul_exit_options ends = { .structured = 1 };
     start();
     P[0].a = &P[1];
     enter(&P[0]);
     CHECK_STATUS(haul_environment_exit(env, &P[1], NULL, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(context)->text, "was not entered as a root");
-    CHECK_STR(haul_context_error(context)->path, "root.a.a");
+    CHECK_STR(haul_context_error(context)->path, "root.a");
     CHECK_HAS(haul_context_error(context)->other_path, "part at 0x");
+    CHECK_STATUS(haul_environment_exit(env, &P[1].b, NULL, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STR(haul_context_error(context)->path, "root.a.b");
+    CHECK_STATUS(haul_environment_exit(env, &P[0], &ends, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STR(haul_context_error(context)->path, "root");
     CHECK_STATUS(haul_environment_exit(env, &P[2], NULL, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(context)->text, "is not present");
     finish();
@@ -250,8 +256,91 @@ TEST(environment, a_range_that_reaches_out_of_a_present_one_is_refused_with_both
     CHECK_PTR(seen(&P[1]).seen.data, (char *)there(host.arrays[1]) + sizeof(int32_t));
     CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 2, NULL, NULL), HAUL_ERROR_GRAPH);
     CHECK_STR(haul_context_error(context)->path, "root");
-    CHECK_STR(haul_context_error(context)->other_path, "root.a");
+    CHECK_STR(haul_context_error(context)->other_path, "root");
     CHECK_EQ(info().groups, 2);
+    finish();
+}
+
+/* No more objects than that fit into one address space. */
+static const size_t impossible[] = {
+    SIZE_MAX,
+    SIZE_MAX / 2 + 1,
+    SIZE_MAX / sizeof(part),
+    SIZE_MAX / sizeof(part) + 1, /* their bytes overflow to less than one part */
+    SIZE_MAX / sizeof(part) + 2,
+};
+
+TEST(environment, a_root_of_more_bytes_than_a_process_can_have_is_refused_absent_or_present)
+{
+    const size_t count = sizeof impossible / sizeof *impossible;
+    haul_present_range range;
+    haul_status status;
+    size_t i;
+    start();
+    for (i = 0; i < count; i++) {
+        status = haul_environment_enter(env, &P[0], part_type, impossible[i], NULL, NULL);
+        CHECK_STATUS(status, HAUL_ERROR_LIMIT);
+        CHECK_STR(haul_context_error(context)->path, "root");
+    }
+    CHECK_EQ(info().groups, 0);
+    enter(&P[0]);
+    for (i = 0; i < count; i++) {
+        status = haul_environment_enter(env, &P[0], part_type, impossible[i], NULL, NULL);
+        CHECK_STATUS(status, HAUL_ERROR_GRAPH);
+        CHECK_HAS(haul_context_error(context)->text, "reach out");
+        CHECK_STR(haul_context_error(context)->path, "root");
+    }
+    CHECK_STATUS(haul_environment_find(env, &P[0], &range), HAUL_OK);
+    CHECK_EQ(range.dynamic, 1);
+    CHECK_EQ(info().enters, 1);
+    leave(&P[0]);
+    CHECK_EQ(info().groups, 0);
+    finish();
+}
+
+/* A quarter of all addresses: their pages are too many to look at one by one. */
+TEST(environment, a_range_that_ends_behind_all_addresses_is_answered_at_once)
+{
+    const size_t bytes = SIZE_MAX / 4;
+    start();
+    P[0].data = NULL; /* nothing is present behind P[0] */
+    P[0].count = 0;
+    enter(&P[0]);
+    CHECK_EQ(haul_environment_presence(env, &P[2], bytes), HAUL_ABSENT);
+    CHECK_EQ(haul_environment_presence(env, &P[0], SIZE_MAX), HAUL_ABSENT);
+    if (sizeof(void *) > 4) {
+        CHECK_EQ(haul_environment_presence(env, &P[0], bytes), HAUL_ABSENT);
+        CHECK_STATUS(
+            haul_environment_enter(env, &P[2], part_type, bytes / sizeof(part), NULL, NULL),
+            HAUL_ERROR_GRAPH);
+        CHECK_HAS(haul_context_error(context)->text, "outside any process's address range");
+        CHECK_STATUS(haul_environment_update_device(env, &P[2], bytes, NULL), HAUL_ERROR_ARGUMENT);
+    }
+    finish();
+}
+
+TEST(environment, a_policy_that_lets_nothing_of_a_root_travel_is_refused_absent_or_present)
+{
+    const haul_policy_row none = { .path = "", .action = HAUL_NONE };
+    haul_present_range range;
+    haul_type *nothing;
+    size_t count, turn;
+    start();
+    CHECK_STATUS(haul_policy_create(part_type, "nothing", &none, 1, &nothing), HAUL_OK);
+    for (turn = 0; turn < 2; turn++) {
+        for (count = 1; count <= 3; count++) {
+            CHECK_STATUS(haul_environment_enter(env, &P[0], nothing, count, NULL, NULL),
+                         HAUL_ERROR_ARGUMENT);
+            CHECK_HAS(haul_context_error(context)->text, "nothing of the root travels");
+        }
+        if (turn == 0)
+            CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 3, NULL, NULL), HAUL_OK);
+    }
+    CHECK_STATUS(haul_environment_find(env, &P[0], &range), HAUL_OK);
+    CHECK_EQ(range.dynamic, 1);
+    leave(&P[0]);
+    CHECK_EQ(info().groups, 0);
+    haul_type_free(&nothing);
     finish();
 }
 

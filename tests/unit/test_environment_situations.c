@@ -958,3 +958,105 @@ TEST(environment_situations, an_exit_under_a_policy_has_borrowed_pointers_as_its
         }
     CHECK(knows_nothing_asked > 0);
 }
+
+/* ---- What the header says of less usual calls. */
+
+TEST(environment_situations, an_object_whose_first_member_stays_here_is_found_by_a_later_one)
+{
+    const haul_policy_row rows[] = { { HAUL_MEMBER(part, a), .action = HAUL_SHALLOW },
+                                     { HAUL_MEMBER(part, b), .action = HAUL_SHALLOW } };
+    haul_type *alone;
+    const char *data;
+    start();
+    alone = POLICY(part_type, rows);
+    P[1].a = &P[3];
+    put(&P[1], alone, 1);
+    CHECK_PTR(THERE(&P[1]), NULL);
+    CHECK_EQ(haul_environment_presence(env, &P[1], sizeof P[1]), HAUL_PRESENT_IN_PART);
+    data = THERE(&P[1].data);
+    CHECK(data != NULL);
+    CHECK_STATUS(haul_host_launch(device, add_there, (void *)(data - offsetof(part, data))),
+                 HAUL_OK);
+    bring_and_leave(&P[1]);
+    CHECK_EQ(P[1].value, 1101);
+    haul_type_free(&alone);
+    finish();
+}
+
+TEST(environment_situations, a_structured_exit_does_not_read_finalize)
+{
+    const haul_enter_options begin = { .structured = 1 };
+    const haul_exit_options end = { .structured = 1, .finalize = 1 };
+    haul_present_range range;
+    int i;
+    start();
+    for (i = 0; i < 2; i++) {
+        enter(&P[0]);
+        CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 1, &begin, NULL), HAUL_OK);
+    }
+    CHECK_STATUS(haul_environment_exit(env, &P[0], &end, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_find(env, &P[0], &range), HAUL_OK);
+    CHECK_EQ(range.structured, 1);
+    CHECK_EQ(range.dynamic, 2);
+    finish();
+}
+
+TEST(environment_situations, an_exit_without_copyout_does_not_read_its_policy)
+{
+    haul_exit_options ends = { .copyout = 0 };
+    start_ten();
+    ends.policy = ten_type; /* of another type than the root */
+    enter(&P[0]);
+    change_there(&P[0]);
+    CHECK_STATUS(haul_environment_exit(env, &P[0], &ends, NULL), HAUL_OK);
+    CHECK_EQ(P[0].value, 100);
+    CHECK_EQ(info().groups, 0);
+    finish_ten();
+}
+
+TEST(environment_situations, an_array_stays_as_a_whole_if_a_byte_of_it_is_led_to)
+{
+    int i;
+    start();
+    for (i = 0; i < LENGTH; i++) {
+        P[0].data = host.arrays[1];
+        P[1].data = host.arrays[1] + i;
+        P[1].count = 1;
+        enter(&P[0]);
+        enter(&P[1]);
+        leave_back(&P[0]);
+        CHECK_EQ(haul_environment_presence(env, &P[0], sizeof P[0]), HAUL_ABSENT);
+        CHECK_EQ(haul_environment_presence(env, host.arrays[1], sizeof host.arrays[1]),
+                 HAUL_PRESENT);
+        leave(&P[1]);
+        CHECK_EQ(info().groups, 0);
+    }
+    finish();
+}
+
+TEST(environment_situations, updates_leave_what_is_not_sent_as_kernels_have_left_it)
+{
+    const haul_policy_row row = { HAUL_MEMBER(part, data), .action = HAUL_COPYOUT };
+    haul_type *results;
+    int turn;
+    start();
+    results = policy_of(part_type, &row, 1);
+    put(&P[1], results, 1);
+    CHECK_EQ(seen(&P[1]).first, 0);
+    change_there(&P[1]);
+    for (turn = 0; turn < 3; turn++) {
+        if (turn == 0)
+            CHECK_STATUS(haul_environment_update_device(env, &P[1], 0, NULL), HAUL_OK);
+        else if (turn == 1)
+            CHECK_STATUS(
+                haul_environment_update_device(env, host.arrays[1], sizeof host.arrays[1], NULL),
+                HAUL_OK);
+        else
+            CHECK_STATUS(haul_environment_sync(env, NULL), HAUL_OK);
+        CHECK_EQ(seen(&P[1]).first, 1000);
+    }
+    bring_and_leave(&P[1]);
+    CHECK_EQ(host.arrays[1][0], 1000);
+    haul_type_free(&results);
+    finish();
+}

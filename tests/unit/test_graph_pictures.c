@@ -825,7 +825,9 @@ TEST(graph_pictures, a_device_address_leads_back_to_its_place)
                  HAUL_OK);
     CHECK_STATUS(haul_device_where(device, &ring[4].next, &host, path), HAUL_OK);
     CHECK_PTR(host, &ring[4].next);
-    CHECK_STR(path, "root.pair[1].next");
+    CHECK_STR(path, "root.pair[1]"); /* the node's: it begins with the pointer */
+    CHECK_STATUS(haul_device_where(device, &ring[4].xs, &host, path), HAUL_OK);
+    CHECK_STR(path, "root.pair[1].xs");
     CHECK_STATUS(haul_device_where(device, &host, &host, path), HAUL_ERROR_ARGUMENT);
     CHECK_PTR(host, NULL);
     CHECK_STR(path, "");
