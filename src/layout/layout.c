@@ -501,6 +501,11 @@ static int address_before(const void *a, const void *b)
     return *(const uintptr_t *)a < *(const uintptr_t *)b;
 }
 
+static int end_before(const void *a, const void *b)
+{
+    return ((const haul__array_end *)a)->word < ((const haul__array_end *)b)->word;
+}
+
 static uint64_t granules_of(size_t bytes)
 {
     return (bytes + HAUL__GRANULE - 1) >> HAUL__GRANULE_SHIFT;
@@ -578,6 +583,9 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
                           "an arena larger than this machine's addresses");
     status = haul__sort_and_pulse(context, found->empty, found->empty_count, sizeof *found->empty,
                                   address_before);
+    if (status == HAUL_OK)
+        status = haul__sort_and_pulse(context, found->ends, found->end_count, sizeof *found->ends,
+                                      end_before);
     if (status == HAUL_OK)
         status = sort_special(context, found);
     return status == HAUL_OK ? sort_dependents(context, found) : status;

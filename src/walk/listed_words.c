@@ -37,3 +37,20 @@ haul_status haul__note_explicit(haul__discovery *d, uintptr_t address, uintptr_t
     word.addend = addend;
     return haul__note_special(d, &word);
 }
+
+haul_status haul__note_array_end(haul__discovery *d, uintptr_t word, uintptr_t begin,
+                                 uintptr_t bytes)
+{
+    haul__found *found = d->found;
+    haul__array_end *end;
+    if (!found->elsewhere)
+        return HAUL_OK;
+    if (!haul__grow(d->allocator, &found->ends, &found->end_capacity, found->end_count + 1,
+                    sizeof *found->ends))
+        return HAUL_ERROR_MEMORY;
+    end = &found->ends[found->end_count++];
+    end->word = word;
+    end->begin = begin;
+    end->bytes = bytes;
+    return HAUL_OK;
+}

@@ -18,6 +18,7 @@
 #include "walk/checked.h"
 #include "walk/extent.h"
 #include "walk/follow.h"
+#include "walk/listed_words.h"
 #include "walk/log_order.h"
 #include "walk/memo.h"
 #include "walk/met_types.h"
@@ -110,8 +111,14 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
         return haul__let_wait(d, o, ruled, w);
     if (status == HAUL_OK && d->order_log && w->what != HAUL__IS_FIXED)
         status = note_word(d, ruled, w);
-    if (status == HAUL_OK && haul__is_end(ruled))
-        return haul__note_unfollowed(d, w->at, w->start);
+    if (status == HAUL_OK && haul__is_end(ruled)) {
+        const uintptr_t begin = o->address + ruled->slot.index;
+        status = haul__note_array_end(d, w->at, begin,
+                                      haul__is_limit(ruled->rule)
+                                          ? w->start - w->address
+                                          : w->value - haul__load_word((const void *)begin));
+        return status == HAUL_OK ? haul__note_unfollowed(d, w->at, w->start) : status;
+    }
     if (status != HAUL_OK || (w->start == 0 && !is_pair))
         return status;
     if (w->is_alias)

@@ -24,8 +24,12 @@ haul_status haul__visit_slot(haul__discovery *d, const haul__object *o, const ha
         status = haul__log_pointer(d, HAUL__REFERENCE_END, address, value);
     if (status != HAUL_OK)
         return status;
-    if (slot->flags & HAUL__SLOT_END)
-        return haul__note_unfollowed(d, address, value);
+    if (slot->flags & HAUL__SLOT_END) {
+        const uintptr_t begin = o->address + slot->self + slot->index;
+        status =
+            haul__note_array_end(d, address, begin, value - haul__load_word((const void *)begin));
+        return status == HAUL_OK ? haul__note_unfollowed(d, address, value) : status;
+    }
     memset(&p, 0, sizeof p);
     p.slot = slot;
     p.place = address;
