@@ -6,6 +6,8 @@
  * into the group are written on the device. The slot bits of the object's own plan tell where they
  * are.
  *
+ * The end of an array goes with its array: where that begins tells whether it leads into the group.
+ *
  * The group that a pointer was made to lead into last has it in its list: when that group leaves,
  * the pointer is detached. A hold of the pointer has its place there, so it is taken off in O(1).
  * An enter takes pointers over from other groups when nothing can fail any more. Until then the
@@ -18,6 +20,7 @@
 #include "environment/look_up.h"
 #include "environment/outstanding.h"
 #include "environment/standing.h"
+#include "layout/layout.h"
 #include "map/forms.h"
 #include "map/found.h"
 #include "pack/plan.h"
@@ -71,16 +74,62 @@ HAUL__INLINE int is_outside(const uintptr_t *flat, uintptr_t address)
              1);
 }
 
+/* `bytes`: of the array that the pointer is the end of; else 0. */
 static int list_pointer(const pointer_lister *l, uintptr_t slot, const haul__stop *stop,
-                        uintptr_t target)
+                        uintptr_t target, uintptr_t bytes)
 {
     haul__attached *one = HAUL__LIST_ADD(&l->e->context->allocator, &l->group->attached);
     if (!one)
         return 0;
     one->host = slot;
     one->device = slot + stop->delta;
-    one->value = target;
+    one->value = target + bytes;
     one->stands_in = stop->group;
+    one->is_end = bytes != 0;
+    return 1;
+}
+
+static const haul__found *found_of(const haul_environment *e, uint32_t group)
+{
+    return haul__plan_found(e->groups.at[group]->shipment->plan);
+}
+
+static uintptr_t array_of(const haul__array_end *end)
+{
+    return haul__load_word((const void *)end->begin);
+}
+
+/* Of the array as it is now; modulo 2^64, if it is none. */
+static uintptr_t bytes_of(const haul__array_end *end)
+{
+    return haul__load_word((const void *)end->word) - array_of(end);
+}
+
+/* Is the word a slot that ends an array now? */
+static int is_end_now(const haul__array_end *end)
+{
+    return !end->is_limit && end->word % HAUL__WORD == 0 && array_of(end) &&
+           bytes_of(end) <= HAUL__HIGHEST;
+}
+
+/* The end that stands in the group; NULL: none does. */
+static const haul__array_end *end_at(const haul_environment *e, uint32_t group, uintptr_t slot)
+{
+    const haul__array_end *end = haul__array_end_at(found_of(e, group), slot);
+    return end && is_end_now(end) ? end : NULL;
+}
+
+/* Lists the ends of a range whose arrays lie in the group. */
+static int list_ends(const pointer_lister *l, const haul__stop *stop)
+{
+    const haul__found *found = found_of(l->e, stop->group);
+    size_t i = haul__first_array_end(found, stop->begin);
+    for (; i < found->end_count && found->ends[i].word + HAUL__WORD <= stop->end; i++) {
+        const haul__array_end *end = &found->ends[i];
+        const uintptr_t target = is_end_now(end) ? address_in(l, array_of(end)) : 0;
+        if (target && !list_pointer(l, end->word, stop, target, bytes_of(end)))
+            return 0;
+    }
     return 1;
 }
 
@@ -101,18 +150,22 @@ HAUL__INLINE void seek_block(pointer_lister *l, uint32_t group, uintptr_t addres
         find_block(l, group, address);
 }
 
-/* Lists the pointers among 64 words. */
+/* Lists a pointer, if it leads into the group. 0: out of memory. */
+static HAUL__NOINLINE int list_if_inside(const pointer_lister *l, uintptr_t slot,
+                                         const haul__stop *stop, uintptr_t value)
+{
+    const uintptr_t target = address_in(l, value);
+    return !target || end_at(l->e, stop->group, slot) || list_pointer(l, slot, stop, target, 0);
+}
+
+/* Lists the pointers among 64 words, except ends of arrays. */
 HAUL__INLINE int list_words(const pointer_lister *l, const uintptr_t *flat, const haul__stop *stop,
                             uintptr_t at, uint64_t slots)
 {
     for (; slots; slots &= slots - 1) {
         const uintptr_t slot = at + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT),
                         value = haul__load_word((const void *)slot);
-        uintptr_t target;
-        if (HAUL__LIKELY(is_outside(flat, value)))
-            continue;
-        target = address_in(l, value);
-        if (target && !list_pointer(l, slot, stop, target))
+        if (HAUL__UNLIKELY(!is_outside(flat, value)) && !list_if_inside(l, slot, stop, value))
             return 0;
     }
     return 1;
@@ -189,6 +242,9 @@ HAUL__HOT static int list_all(pointer_lister *l)
         if (!listed)
             return 0;
     }
+    for (i = 0; i < count; i++)
+        if (!list_ends(l, &l->e->stops.at[i]))
+            return 0;
     return 1;
 }
 
@@ -537,10 +593,10 @@ static haul_status change_word(haul_environment *e, uintptr_t slot, const haul__
 /* Attaches a pointer that is not attached by a call, in the room for one more hold in both
  * tables. */
 static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__standing *at,
-                             const haul__standing *target)
+                             const haul__standing *target, int is_end)
 {
     haul__sent_group *into = e->groups.at[target->group], *in = e->groups.at[at->group];
-    const haul__attached listed = { slot, at->device, target->device, at->group };
+    const haul__attached listed = { slot, at->device, target->device, at->group, (uint32_t)is_end };
     haul__hold *one, *by_call;
     haul_status status;
     if (!HAUL__LIST_ROOM(&e->context->allocator, &into->attached) ||
@@ -569,6 +625,7 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__st
 
 haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
 {
+    const haul__array_end *end;
     haul__hold *one;
     haul__standing at, target;
     if (find_slot(e, slot, &at, &one) != HAUL_OK)
@@ -580,14 +637,16 @@ haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
         one->dynamic++;
         return HAUL_OK;
     }
-    if (!haul__stands(e, haul__load_word((const void *)slot), &target))
+    end = end_at(e, at.group, slot);
+    if (!haul__stands(e, end ? array_of(end) : haul__load_word((const void *)slot), &target))
         return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
                           "the pointer at %p leads to nothing that is present", (void *)slot);
     if (!haul__holds_room(&e->context->allocator, &e->attached, 1) ||
         !haul__holds_room(&e->context->allocator, &e->by_calls, 1))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for a list of pointers");
-    return attach_to(e, slot, &at, &target);
+    target.device += end ? bytes_of(end) : 0;
+    return attach_to(e, slot, &at, &target, end && bytes_of(end));
 }
 
 haul_status haul__detach_one(haul_environment *e, uintptr_t slot)

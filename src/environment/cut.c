@@ -17,6 +17,7 @@
 #include "environment/outstanding.h"
 #include "environment/standing.h"
 #include "environment/updates.h"
+#include "layout/layout.h"
 #include "map/forms.h"
 #include "pack/plan.h"
 #include "pack/plan_struct.h"
@@ -107,6 +108,7 @@ static void follow(marker *m, uintptr_t address)
 
 /* ---- Pointers. */
 
+/* The begin of an array leads to it; its end may be the begin of something else. */
 static void follow_slots(marker *m, uintptr_t begin, uintptr_t end)
 {
     uintptr_t at = begin & ~(uintptr_t)(HAUL__CELL_BYTES - 1);
@@ -117,7 +119,7 @@ static void follow_slots(marker *m, uintptr_t begin, uintptr_t end)
                              : 0;
         for (; slots; slots &= slots - 1) {
             const uintptr_t slot = at + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-            if (slot >= begin && slot < end)
+            if (slot >= begin && slot < end && !haul__array_end_at(m->found, slot))
                 follow(m, haul__load_word((const void *)slot));
         }
     }
@@ -196,10 +198,11 @@ static int leads_into_part(haul_environment *e, const haul__sent_group *part,
                            const haul__attached *one)
 {
     haul__found_range found;
-    if (haul__present_find_held(&e->there, one->value, &found))
-        return haul__covered_at(part, one->value + found.delta) != NULL;
+    const uintptr_t target = one->value - one->is_end;
+    if (haul__present_find_held(&e->there, target, &found))
+        return haul__covered_at(part, target + found.delta) != NULL;
     /* the target begins with bytes that do not travel */
-    return haul__range_around(part, haul__load_word((const void *)one->host)) != NULL;
+    return haul__range_around(part, haul__load_word((const void *)one->host) - one->is_end) != NULL;
 }
 
 /* The pointers that are to be detached. */

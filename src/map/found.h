@@ -116,6 +116,7 @@ HAUL__INLINE int haul__is_pointer(const haul__special_word *word)
 typedef struct haul__array_end {
     uintptr_t word, begin; /* where they stand: the word, and the pointer to the array */
     uintptr_t bytes;       /* of the array */
+    int is_limit;
 } haul__array_end;
 
 /* An object whose contents depend on addresses. */
@@ -142,7 +143,7 @@ typedef struct haul__found {
     size_t dependent_count, dependent_capacity;
     uintptr_t *empty; /* pointer words that led to no elements; after layout: by address */
     size_t empty_count, empty_capacity;
-    haul__array_end *ends; /* after layout: by word; one word may stand there twice */
+    haul__array_end *ends; /* after layout: by word, each once */
     size_t end_count, end_capacity;
     struct haul__named_granules
         *named; /* which hints name which granules; NULL: no hints were noted */

@@ -38,19 +38,14 @@ haul_status haul__note_explicit(haul__discovery *d, uintptr_t address, uintptr_t
     return haul__note_special(d, &word);
 }
 
-haul_status haul__note_array_end(haul__discovery *d, uintptr_t word, uintptr_t begin,
-                                 uintptr_t bytes)
+haul_status haul__note_array_end(haul__discovery *d, const haul__array_end *end)
 {
     haul__found *found = d->found;
-    haul__array_end *end;
     if (!found->elsewhere)
         return HAUL_OK;
     if (!haul__grow(d->allocator, &found->ends, &found->end_capacity, found->end_count + 1,
                     sizeof *found->ends))
         return HAUL_ERROR_MEMORY;
-    end = &found->ends[found->end_count++];
-    end->word = word;
-    end->begin = begin;
-    end->bytes = bytes;
+    found->ends[found->end_count++] = *end;
     return HAUL_OK;
 }

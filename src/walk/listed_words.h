@@ -9,9 +9,7 @@ haul_status haul__note_special(haul__discovery *d, const haul__special_word *wor
 /* The same for an explicit relocation. */
 haul_status haul__note_explicit(haul__discovery *d, uintptr_t address, uintptr_t value,
                                 uintptr_t addend);
-/* Lists the end of an array of `bytes` bytes, if there are copies elsewhere. `word`, `begin`: where
- * the end and the pointer to the array stand. */
-haul_status haul__note_array_end(haul__discovery *d, uintptr_t word, uintptr_t begin,
-                                 uintptr_t bytes);
+/* Lists the end of an array, if there are copies elsewhere. */
+haul_status haul__note_array_end(haul__discovery *d, const haul__array_end *end);
 
 #endif

@@ -163,6 +163,115 @@ TEST(environment_ends, the_end_of_a_present_array_is_not_the_new_object_behind_i
     finish_slices();
 }
 
+TEST(environment_ends, an_enter_of_the_object_behind_a_present_array_leaves_the_arrays_end)
+{
+    struct {
+        int32_t values[4];
+        vector behind;
+    } m;
+    vector *v = &block.holders[0];
+    start_slices();
+    memset(&m, 0, sizeof m);
+    fill_vector(v, m.values, m.values + 4);
+    put(v, vector_type, 1);
+    m.behind.next = v; /* so the enter looks at the pointers of `v` */
+    put(&m.behind, vector_type, 1);
+    CHECK_EQ(info().attached, 0);
+    check_vector(v);
+    take(&m.behind);
+    check_vector(v);
+    finish_slices();
+}
+
+TEST(environment_ends, an_end_is_attached_with_its_array_and_detached_with_it)
+{
+    vector *v = &block.holders[0], *w = &block.holders[1];
+    int32_t *const m = block.values;
+    vector seen;
+    start_slices();
+    put_values(m + 4, m + 8);
+    put(v, vector_type, 1);
+    v->of[1].begin = m;
+    v->of[1].end = m + 4;
+    *w = *v; /* brings the array, and leads to `v` */
+    w->next = v;
+    put(w, vector_type, 1);
+    CHECK_EQ(info().attached, 2);
+    check_vector(v);
+    take(w);
+    seen = vector_there(v);
+    CHECK_PTR(seen.of[1].begin, NULL);
+    CHECK_PTR(seen.of[1].end, NULL);
+    finish_slices();
+}
+
+TEST(environment_ends, a_call_attaches_an_end_to_its_own_array)
+{
+    vector *v = &block.holders[0];
+    int32_t *const m = block.values;
+    vector seen;
+    start_slices();
+    put_values(m, m + 4);
+    put_values(m + 4, m + 8);
+    put(v, vector_type, 1);
+    v->of[0].begin = m;
+    v->of[0].end = m + 4;
+    CHECK_STATUS(haul_environment_attach(env, &v->of[0].begin), HAUL_OK);
+    CHECK_STATUS(haul_environment_attach(env, &v->of[0].end), HAUL_OK);
+    check_vector(v);
+    take(m + 4); /* it is nothing to the vector */
+    check_vector(v);
+    take(m);
+    seen = vector_there(v);
+    CHECK_PTR(seen.of[0].begin, NULL);
+    CHECK_PTR(seen.of[0].end, NULL);
+    finish_slices();
+}
+
+/* The rest of a group is what its pointers lead to, and the end of an array leads to nothing. */
+TEST(environment_ends, the_end_of_an_array_that_stays_holds_nothing_behind_it)
+{
+    vector *maker = &block.holders[0], *v = &block.holders[1], *holder = &block.holders[2];
+    int32_t *const m = block.values;
+    start_slices();
+    fill_vector(v, m, m + 4);
+    maker->of[0].begin = m + 4;
+    maker->of[0].end = m + 8;
+    maker->next = v;
+    holder->next = v;
+    put(maker, vector_type, 1);
+    put(holder, vector_type, 1);
+    take(maker);
+    CHECK_EQ(haul_environment_presence(env, m, 16), HAUL_PRESENT);
+    CHECK_EQ(haul_environment_presence(env, m + 4, 16), HAUL_ABSENT);
+    check_vector(v);
+    finish_slices();
+}
+
+TEST(environment_ends, an_attached_end_stays_when_what_lies_behind_its_array_leaves)
+{
+    vector *old = &block.holders[0], *maker = &block.holders[1], *v = &block.holders[2],
+           *holder = &block.holders[3];
+    int32_t *const m = block.values;
+    start_slices();
+    put(old, vector_type, 1);
+    old->of[0].begin = v->of[0].begin = m;
+    old->of[0].end = v->of[0].end = maker->of[0].begin = m + 4;
+    maker->of[0].end = m + 8;
+    maker->next = holder->next = v;
+    v->next = old;
+    put(maker, vector_type, 1);
+    put(holder, vector_type, 1);
+    CHECK_EQ(info().attached, 2);
+    take(maker);
+    CHECK_EQ(haul_environment_presence(env, m + 4, 16), HAUL_ABSENT);
+    check_vector(old);
+    take(holder);
+    CHECK_PTR(vector_there(old).of[0].begin, NULL);
+    CHECK_PTR(vector_there(old).of[0].end, NULL);
+    finish_slices();
+}
+
 /* Slices that are present, or new, or both are in one vector. */
 TEST(environment_ends, ends_stay_with_their_arrays_in_random_slices)
 {
@@ -188,7 +297,7 @@ TEST(environment_ends, ends_stay_with_their_arrays_in_random_slices)
             v->first = cut[k];
             v->behind = cut[k + 1];
             v->room = v->behind + random_below(&dice, 3);
-            v->next = NULL;
+            v->next = random_one_in(&dice, 2) ? &block.holders[random_below(&dice, HOLDERS)] : NULL;
         }
         for (i = 0; i < HOLDERS; i++) {
             put(&block.holders[i], vector_type, 1);
