@@ -65,7 +65,8 @@ typedef int haul_discovery_progress(void *user, uint64_t objects, uint64_t bytes
 /* A zeroed struct means the defaults. */
 typedef struct haul_context_options {
     /* Threads that share copies of 512 KiB or more, and the discovery of graphs of 32,000 objects
-     * or more without rules, sections and holes; the caller's thread included. At most
+     * or more without sections, whose rules and holes stand in structs of at most 64 words, read
+     * their own struct's fields and call no function; the caller's thread included. At most
      * HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1 mean the caller's thread alone. Your counting
      * functions run on the caller's thread, with `any_thread` too. A discovery may begin anew
      * twice, and once more for the path of an error, so one may be asked four times for a pointer.

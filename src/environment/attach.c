@@ -119,16 +119,19 @@ static const haul__array_end *end_at(const haul_environment *e, uint32_t group, 
     return end && is_end_now(end) ? end : NULL;
 }
 
-/* Lists the ends of a range whose arrays lie in the group. */
-static int list_ends(const pointer_lister *l, const haul__stop *stop)
+/* Lists the ends in ranges of one group whose arrays lie in the new one. 0: out of memory. */
+static int list_ends(const pointer_lister *l, const haul__stop *stops, size_t count)
 {
-    const haul__found *found = found_of(l->e, stop->group);
-    size_t i = haul__first_array_end(found, stop->begin);
-    for (; i < found->end_count && found->ends[i].word + HAUL__WORD <= stop->end; i++) {
-        const haul__array_end *end = &found->ends[i];
-        const uintptr_t target = is_end_now(end) ? address_in(l, array_of(end)) : 0;
-        if (target && !list_pointer(l, end->word, stop, target, bytes_of(end)))
-            return 0;
+    const haul__found *found = found_of(l->e, stops->group);
+    size_t i, k;
+    for (i = 0; i < count && found->end_count > 0; i++) {
+        k = haul__first_array_end(found, stops[i].begin);
+        for (; k < found->end_count && found->ends[k].word + HAUL__WORD <= stops[i].end; k++) {
+            const haul__array_end *end = &found->ends[k];
+            const uintptr_t target = is_end_now(end) ? address_in(l, array_of(end)) : 0;
+            if (target && !list_pointer(l, end->word, &stops[i], target, bytes_of(end)))
+                return 0;
+        }
     }
     return 1;
 }
@@ -235,16 +238,13 @@ HAUL__INLINE size_t list_in_block(pointer_lister *l, const haul__stop *stops, si
 
 HAUL__HOT static int list_all(pointer_lister *l)
 {
-    const size_t count = l->e->stops.count;
+    const size_t count = l->e->stops.all.count;
     size_t i, listed;
     for (i = 0; i < count; i += listed) {
-        listed = list_in_block(l, l->e->stops.at + i, count - i);
-        if (!listed)
+        listed = list_in_block(l, l->e->stops.all.at + i, count - i);
+        if (!listed || !list_ends(l, l->e->stops.all.at + i, listed))
             return 0;
     }
-    for (i = 0; i < count; i++)
-        if (!list_ends(l, &l->e->stops.at[i]))
-            return 0;
     return 1;
 }
 

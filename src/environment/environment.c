@@ -64,9 +64,9 @@ static haul_status make(haul_device *device, haul_environment **made)
     haul__present_open(&e->there, &context->allocator);
     e->elsewhere.user = e;
     e->elsewhere.meet = haul__environment_meet;
-    e->elsewhere.stop = haul__environment_stop;
     e->elsewhere.copy_of = haul__environment_copy_of;
     e->elsewhere.around = e->around;
+    e->elsewhere.stops = &e->stops;
     haul__device_hold(device);
     haul__context_hold(context);
     *made = e;
@@ -108,7 +108,7 @@ static haul__freed *finish(void *object)
     haul__memory_put(device, &e->staged);
     HAUL__LIST_RELEASE(allocator, &e->groups);
     HAUL__LIST_RELEASE(allocator, &e->spare);
-    HAUL__LIST_RELEASE(allocator, &e->stops);
+    HAUL__LIST_RELEASE(allocator, &e->stops.all);
     haul__holds_close(allocator, &e->holds);
     haul__holds_close(allocator, &e->attached);
     haul__holds_close(allocator, &e->by_calls);
@@ -209,7 +209,8 @@ void haul__environment_sums(const haul_environment *e, haul_environment_info *su
         sizeof *e + sizeof *e->asked + e->staged.bytes + e->host.bytes + e->there.bytes +
         (e->holds.capacity + e->attached.capacity + e->by_calls.capacity + e->poisons.capacity) *
             sizeof *e->holds.at +
-        e->poisoned.capacity * sizeof *e->poisoned.at + e->stops.capacity * sizeof *e->stops.at +
+        e->poisoned.capacity * sizeof *e->poisoned.at +
+        e->stops.all.capacity * sizeof *e->stops.all.at +
         e->groups.capacity * sizeof *e->groups.at + e->spare.capacity * sizeof *e->spare.at;
 }
 

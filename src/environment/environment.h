@@ -83,22 +83,6 @@ typedef struct haul__sent_group {
     struct haul__sent_group *next_left;   /* leaving.h */
 } haul__sent_group;
 
-/* What a walk stopped at: all or a part of a present range. */
-typedef struct haul__stop {
-    uintptr_t begin, end;
-    uintptr_t delta; /* from its addresses to those on the device */
-    uint32_t group;
-} haul__stop;
-
-/* The address of one, 0: none, the distance to the copy, and the most bytes that a stop there has
- * had. */
-typedef struct haul__known_stop {
-    uintptr_t address, delta;
-    size_t bytes;
-} haul__known_stop;
-
-#define HAUL__STOPS_KNOWN 1024u /* a power of two */
-
 struct haul_environment {
     uint32_t magic;
     haul__stripes *asked; /* how often; on lines of its own */
@@ -121,9 +105,7 @@ struct haul_environment {
     haul__elsewhere elsewhere;             /* for walks and plans; its user is the environment */
     /* pages that the walk has asked for, if they are rows; each from a haul__page_entry */
     haul__surroundings around[HAUL__SURROUNDINGS];
-    HAUL__LIST(haul__stop) stops; /* of the walk under way */
-    /* some of them, by a hash; forgotten when a group leaves */
-    haul__known_stop known[HAUL__STOPS_KNOWN];
+    haul__stop_list stops; /* of the walk under way; forgotten when a group leaves */
     uintptr_t reached_out; /* what a range began in and reached out of; 0: nothing */
     struct {
         haul_range_visitor *comes, *goes; /* NULL: it is not told */

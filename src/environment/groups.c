@@ -242,9 +242,9 @@ static int list_lead(haul_environment *e, haul__sent_group *group, uint32_t numb
  * it. */
 HAUL__HOT static int take_stops(haul_environment *e, haul__sent_group *group)
 {
-    haul__stop *const stops = e->stops.at;
+    haul__stop *const stops = e->stops.all.at;
     uintptr_t *const places = group->stops.at;
-    const size_t all = e->stops.count;
+    const size_t all = e->stops.all.count;
     uintptr_t farthest = 0; /* end of a stop */
     uint32_t last = UINT32_MAX;
     size_t i, count = 0;
@@ -252,19 +252,22 @@ HAUL__HOT static int take_stops(haul_environment *e, haul__sent_group *group)
     for (i = 0; i < all && has_memory; i++) {
         const uintptr_t end = stops[i].end, from = farthest & ~(uintptr_t)(HAUL__WORD - 1);
         uintptr_t begin = stops[i].begin;
-        if (begin < farthest && end <= farthest)
-            continue;
-        begin = begin < from ? from : begin;
+        if (HAUL__UNLIKELY(begin < farthest)) {
+            if (end <= farthest)
+                continue;
+            begin = begin < from ? from : begin;
+        }
         farthest = end;
-        stops[count] = stops[i];
+        if (HAUL__UNLIKELY(count < i))
+            stops[count] = stops[i];
         stops[count].begin = begin;
         places[count++] = begin;
-        if (stops[count - 1].group != last) {
-            last = stops[count - 1].group;
+        if (HAUL__UNLIKELY(stops[i].group != last)) {
+            last = stops[i].group;
             has_memory = list_lead(e, group, last);
         }
     }
-    e->stops.count = group->stops.count = count;
+    e->stops.all.count = group->stops.count = count;
     return has_memory;
 }
 
@@ -273,9 +276,9 @@ static int list_stops(haul_environment *e, haul__sent_group *group)
     const haul_allocator *allocator = &e->context->allocator;
     size_t i;
     int has_memory;
-    haul__sort_by_address(allocator, e->stops.at, e->stops.count, sizeof *e->stops.at,
+    haul__sort_by_address(allocator, e->stops.all.at, e->stops.all.count, sizeof *e->stops.all.at,
                           is_stop_before);
-    has_memory = haul__grow(allocator, &group->stops.at, &group->stops.capacity, e->stops.count,
+    has_memory = haul__grow(allocator, &group->stops.at, &group->stops.capacity, e->stops.all.count,
                             sizeof *group->stops.at) &&
                  take_stops(e, group);
     for (i = 0; i < group->leads_into.count; i++)
@@ -490,9 +493,10 @@ static void count_group(haul_environment *e, const haul__sent_group *group)
 /* Forgets the last walk's stops. None are known unless it has stopped somewhere. */
 static void forget_stops(haul_environment *e)
 {
-    if (e->stops.count > 0)
-        memset(e->known, 0, sizeof e->known);
-    e->stops.count = 0;
+    if (e->stops.all.count > 0)
+        memset(e->stops.known, 0, sizeof e->stops.known);
+    e->stops.all.count = 0;
+    e->stops.next = 0;
     memset(e->around, 0, sizeof e->around);
 }
 

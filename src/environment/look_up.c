@@ -169,38 +169,30 @@ void haul__name_root(const haul_root *root, char *path)
 
 /* ---- What walks stop at. */
 
-static size_t place_of(uintptr_t address)
-{
-    return (size_t)(haul__hash(address) >> 32) & (HAUL__STOPS_KNOWN - 1);
-}
-
-/* Is a stop noted? A larger object may begin there, too: a struct with the address of its first
- * member. */
-HAUL__INLINE int is_noted(const haul__known_stop *known, uintptr_t address, size_t bytes)
-{
-    return known->address == address && bytes <= known->bytes;
-}
-
-/* Notes a stop, in the room for it. */
-HAUL__INLINE void note(haul_environment *e, haul__known_stop *known, uintptr_t address,
-                       size_t bytes, const haul__found_range *found)
-{
-    haul__stop *stop = &e->stops.at[e->stops.count++];
-    known->address = address;
-    known->delta = found->delta;
-    known->bytes = bytes;
-    stop->begin = address;
-    stop->end = address + bytes;
-    stop->delta = found->delta;
-    stop->group = found->group;
-}
-
-/* ---- Copies that others have made. */
-
 uintptr_t haul__others_copy(const haul_environment *e, uintptr_t address, size_t bytes)
 {
     return e->others.find ? (uintptr_t)e->others.find(e->others.user, (const void *)address, bytes)
                           : 0;
+}
+
+/* Expects stops at the ranges of a row one behind the other, from the first one that begins in the
+ * page on. */
+static void expect_row(haul__stop_list *stops, const haul__surroundings *s)
+{
+    const uintptr_t first = s->begin + (uintptr_t)(intptr_t)s->first,
+                    most = s->begin + HAUL__PRESENT_SPAN - s->each;
+    const uint32_t i = s->first < 0;
+    stops->stride = s->stride;
+    stops->next = first + i * stops->stride;
+    stops->last = first + (s->count - 1) * stops->stride;
+    if (stops->last > most) /* it goes on in a later page */
+        stops->last -= stops->stride;
+    if (stops->next > stops->last || stops->last > most || s->each > HAUL__PRESENT_SPAN)
+        stops->next = 0;
+    stops->next_bytes = s->each;
+    stops->next_delta = s->delta + i * s->step;
+    stops->step = s->step;
+    stops->next_group = s->group;
 }
 
 /* Notes what the table tells of the page of an address: a row, or no range at all. Without a finder
@@ -222,14 +214,16 @@ HAUL__INLINE void note_around(haul_environment *e, uintptr_t address, const haul
     s->each = haul__row_bytes(&entry->as.row);
     s->stride = haul__row_stride(&entry->as.row);
     s->inverse = entry->as.row.inverse;
-    s->source = entry;
+    s->group = entry->as.row.group;
+    s->delta = entry->as.row.delta;
+    s->step = (uintptr_t)entry->as.row.step;
+    expect_row(&e->stops, s);
 }
 
 haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
 {
     haul_environment *e = user;
     const haul__page_entry *entry = haul__present_entry_held(&e->host, address);
-    haul__known_stop *known;
     haul__found_range found;
     uintptr_t end;
     note_around(e, address, entry);
@@ -244,28 +238,9 @@ haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes
         e->reached_out = address;
         return HAUL__REACHES_OUT;
     }
-    known = &e->known[place_of(address)];
-    if (is_noted(known, address, bytes))
-        return HAUL__WHOLE;
-    if (!HAUL__LIST_ROOM(&e->context->allocator, &e->stops))
-        return HAUL__NOT_NOTED;
-    note(e, known, address, bytes, &found);
-    return HAUL__WHOLE;
-}
-
-haul__meeting haul__environment_stop(void *user, uintptr_t address, size_t bytes, uint32_t i)
-{
-    haul_environment *e = user;
-    const haul__page_entry *entry = e->around[haul__place_around(address)].source;
-    haul__known_stop *known = &e->known[place_of(address)];
-    haul__found_range found;
-    if (is_noted(known, address, bytes))
-        return HAUL__WHOLE;
-    if (HAUL__UNLIKELY(e->stops.count == e->stops.capacity))
-        return haul__environment_meet(e, address, bytes);
-    found.delta = haul__present_delta(&entry->as.row, i);
-    found.group = entry->as.row.group;
-    note(e, known, address, bytes, &found);
+    while (!haul__note_stop(&e->stops, address, bytes, found.delta, found.group))
+        if (!HAUL__LIST_ROOM(&e->context->allocator, &e->stops.all))
+            return HAUL__NOT_NOTED;
     return HAUL__WHOLE;
 }
 
@@ -285,6 +260,6 @@ static HAUL__NOINLINE uintptr_t copy_of(const haul_environment *e, uintptr_t add
 uintptr_t haul__environment_copy_of(void *user, uintptr_t address)
 {
     const haul_environment *e = user;
-    const haul__known_stop *known = &e->known[place_of(address)];
-    return HAUL__LIKELY(known->address == address) ? address + known->delta : copy_of(e, address);
+    uintptr_t delta;
+    return haul__find_known(&e->elsewhere, address, &delta) ? address + delta : copy_of(e, address);
 }

@@ -16,7 +16,6 @@ uintptr_t haul__others_copy(const haul_environment *environment, uintptr_t addre
 
 /* The functions of an environment's `elsewhere`. */
 haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes);
-haul__meeting haul__environment_stop(void *user, uintptr_t address, size_t bytes, uint32_t i);
 uintptr_t haul__environment_copy_of(void *user, uintptr_t address);
 
 #endif

@@ -20,6 +20,19 @@ HAUL__INLINE int haul__has_exclusions(const haul__block *block)
     return block->side && block->side->exclusions;
 }
 
+/* Fetches the masks of exclusions at an address in the block, if it has any. */
+HAUL__INLINE void haul__fetch_exclusions(const haul__block *block, uintptr_t address)
+{
+    const size_t page = (address & (HAUL__BLOCK_BYTES - 1)) >> HAUL__PAGE_SHIFT;
+    const size_t at = haul__granule_in_block(address) % HAUL__PAGE_GRANULES;
+    unsigned way;
+    for (way = 0; haul__has_exclusions(block) && way < 2; way++) {
+        uint16_t *mask = block->side->exclusions->masks[way][page];
+        if (mask)
+            haul__prefetch_write((uintptr_t)&mask[at]);
+    }
+}
+
 /* The excluded bytes of a granule, in a block of any form. Here and below, `direction` is
  * HAUL__UNSENT or HAUL__UNRETURNED. */
 uint16_t haul__excluded_mask(const haul__block *block, unsigned granule, unsigned direction);

@@ -3,6 +3,7 @@
 #include "map/starts.h"
 #include "map/bits.h"
 #include "map/mark.h"
+#include "map/mixed.h"
 
 #define SLAB_BLOCKS 32u
 
@@ -51,8 +52,7 @@ int haul__starts_spell(haul__start_notes *notes, const haul__map *map, uintptr_t
     return 1;
 }
 
-/* Does a range start in [first, end), from a start of a word on? */
-static int has_start(const haul__map *map, uintptr_t first, uintptr_t end)
+int haul__has_start(const haul__map *map, uintptr_t first, uintptr_t end)
 {
     uintptr_t at, next;
     for (at = first; at < end; at = next) {
@@ -69,14 +69,45 @@ static int has_start(const haul__map *map, uintptr_t first, uintptr_t end)
     return 0;
 }
 
+int haul__is_range_end(const haul__map *map, uintptr_t address)
+{
+    const haul__block *block = haul__map_find(map, address);
+    int is_live;
+    if (!block)
+        return 1;
+    if (block->form == HAUL__MIXED)
+        is_live = (int)((haul__load_cell(&block->cells[haul__cell_number(address)]) |
+                         haul__slots(block)[haul__cell_number(address)]) >>
+                        haul__word_in_cell(address)) &
+                  1;
+    else
+        is_live = haul__any_live(map, address, address + HAUL__WORD);
+    return is_live == haul__is_start_beside(block, address);
+}
+
+int haul__is_rest_dead(const haul__map *map, uintptr_t end)
+{
+    return end % HAUL__WORD == 0 || !haul__any_live(map, end, (end | (HAUL__WORD - 1)) + 1);
+}
+
+/* Does a range end before this address, or in its word? One that goes on behind a hole lies in
+ * mixed blocks. */
+static int is_end(const haul__map *map, uintptr_t end)
+{
+    const uintptr_t behind = (end | (HAUL__WORD - 1)) + 1;
+    const haul__block *block;
+    if (end % HAUL__WORD == 0)
+        return haul__is_range_end(map, end);
+    block = haul__map_find(map, behind);
+    return !block || block->form != HAUL__MIXED || haul__is_range_end(map, behind);
+}
+
 int haul__is_known_range(const haul__map *map, uintptr_t first, uintptr_t end)
 {
     if (!haul__is_start_beside(haul__map_find(map, first), first) ||
-        has_start(map, first + HAUL__WORD, end))
+        haul__has_start(map, first + HAUL__WORD, end))
         return 0;
-    if (!haul__is_marked(map, end))
-        return 1;
-    return end % HAUL__WORD == 0 && haul__is_start_beside(haul__map_find(map, end), end);
+    return haul__is_rest_dead(map, end) && is_end(map, end);
 }
 
 void haul__starts_close(haul__start_notes *notes, const haul_allocator *allocator)

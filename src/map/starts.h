@@ -4,6 +4,10 @@
  * found overlap, their starts do: a range ends where the next one starts or a dead byte stands. So
  * a range whose bytes are all live was found before if its first word is a start, none of its
  * further words is, and behind it stands a start or a dead byte. Anything else overlaps.
+ *
+ * An object with holes begins with its first live word and ends with its last one. A start on a
+ * dead word says that the word is a hole between the two, so the words before it and those behind
+ * it are one range. Whatever lies in such a hole overlaps, too.
  */
 #ifndef HAUL_MAP_STARTS_H
 #define HAUL_MAP_STARTS_H
@@ -65,6 +69,12 @@ HAUL__INLINE int haul__note_start(haul__start_notes *notes, const haul_allocator
     return 1;
 }
 
+/* Does some word that [first, end) touches, from a word on, have a start? */
+int haul__has_start(const haul__map *map, uintptr_t first, uintptr_t end);
+/* Does a range end before this address, which is that of a word? */
+int haul__is_range_end(const haul__map *map, uintptr_t address);
+/* Is the rest of the word, behind a range that ends within it, dead? */
+int haul__is_rest_dead(const haul__map *map, uintptr_t end);
 /* All bytes of [first, end) are live: is it a range that was found before? */
 int haul__is_known_range(const haul__map *map, uintptr_t first, uintptr_t end);
 

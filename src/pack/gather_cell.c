@@ -31,13 +31,21 @@ HAUL__INLINE int has_cells(const haul__sweep *s, uintptr_t value)
     return value > HAUL__HIGHEST || (s->flat[value >> HAUL__BLOCK_SHIFT] & 1u) != 0;
 }
 
-/* Most such pointers lead to a copy elsewhere. */
+static HAUL__NOINLINE uintptr_t place_unknown(haul__sweep *s, uintptr_t slot, uintptr_t value)
+{
+    const haul__elsewhere *elsewhere = s->found->elsewhere;
+    const uintptr_t copy = elsewhere->copy_of(elsewhere->user, value);
+    return HAUL__LIKELY(copy != 0) ? copy : place_of(s, slot, value, 1);
+}
+
+/* Most such pointers lead to a copy elsewhere, where discovery has stopped. */
 HAUL__NOINLINE uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value)
 {
     const haul__elsewhere *elsewhere = s->found->elsewhere;
-    uintptr_t copy;
+    uintptr_t delta;
     if (!elsewhere || s->needs_lookup || !has_cells(s, value))
         return place_of(s, slot, value, 0);
-    copy = elsewhere->copy_of(elsewhere->user, value);
-    return HAUL__LIKELY(copy != 0) ? copy : place_of(s, slot, value, 1);
+    if (HAUL__LIKELY(haul__find_known(elsewhere, value, &delta)))
+        return value + delta;
+    return place_unknown(s, slot, value);
 }

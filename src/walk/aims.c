@@ -1,11 +1,14 @@
 /* What each row's pointers lead to, worked out from the types before several threads walk.
  *
  * A walk is shared only if every row has an aim: it leads to one object, to an array, or to a
- * string; and its objects are dense, without rules, parts, exclusions and ancestors.
+ * string; and its objects are dense, without rules, parts, exclusions and ancestors, or of a brief
+ * type.
  *
- * Arrays that a callback counts are left to the caller's thread (asides.c).
+ * Arrays that a callback counts are left to the caller's thread (asides.c), unless a brief type
+ * leads to them.
  */
 #include "walk/aims.h"
+#include "walk/brief_marks.h"
 #include "walk/hints.h"
 #include "walk/pointer.h"
 #include "walk/share.h"
@@ -15,18 +18,39 @@
 #define LONGEST_UNIT                                                                               \
     ((size_t)1 << 20) /* of an array's element: counts times units never overflow */
 
-/* Are its objects one run each, whose pointers lie on the grid? Else d->alone says why not. */
+/* Why threads cannot mark objects of a brief type. *slot: the row that it is about, or NULL. */
+static haul__why why_not_brief(const haul__walk *walk, const haul__brief *brief,
+                               const haul__slot **slot)
+{
+    size_t i;
+    *slot = NULL;
+    if (walk->depends)
+        return HAUL__WHY_DEPENDS;
+    if (walk->excluded_count)
+        return HAUL__WHY_DIRECTION;
+    for (i = 0; i < brief->row_count; i++) {
+        *slot = &brief->rows[i].ruled->slot;
+        if (haul__exclusions_of(brief->rows[i].ruled->rule->said.transfer))
+            return HAUL__WHY_DIRECTION;
+    }
+    *slot = NULL;
+    return HAUL__WHY_NOT;
+}
+
+/* Are its objects one run each, or brief, and do their pointers lie on the grid? Else d->alone says
+ * why not. */
 static int suits(haul__discovery *d, const haul__met_type *met)
 {
     const haul__walk *walk = met->walk;
     haul__reason reason = { HAUL__WHY_NOT, walk, NULL };
     size_t i;
-    reason.why = haul__why_apart(walk, LONGEST_UNIT, &reason.slot);
+    reason.why = met->is_brief ? why_not_brief(walk, met->brief, &reason.slot)
+                               : haul__why_apart(walk, LONGEST_UNIT, &reason.slot);
     for (i = 0; i < walk->slot_count && !reason.why; i++) {
         reason.slot = &walk->slots[i];
         reason.why = haul__why_by_flags(reason.slot);
     }
-    if (!reason.why &&
+    if (!reason.why && !met->is_brief &&
         (walk->extent < walk->true_upper || (walk->slot_count && walk->extent % HAUL__WORD != 0))) {
         reason.slot = NULL;
         reason.why = HAUL__WHY_SIZE;
@@ -105,16 +129,17 @@ static void prepare_piece(haul__aims *aims, haul__aim *aim, size_t unit, size_t 
 static void prepare_objects(haul__discovery *d, haul__aims *aims, haul__aim *aim, uint32_t met)
 {
     const haul__walk *walk = d->met_types[met].walk;
+    const size_t rows = d->met_types[met].is_brief ? walk->ruled_count : 0;
     aim->met = met;
     aim->misaligned = (walk->slot_count ? HAUL__WORD - 1 : 0) | (walk->alignment - 1);
-    prepare_piece(aims, aim, walk->extent, walk->slot_count);
+    prepare_piece(aims, aim, walk->extent, walk->slot_count + rows);
 }
 
 haul_status haul__aim_objects(haul__discovery *d, haul__aims *aims, uint32_t met, uint32_t *aim)
 {
     haul__aim made;
     memset(&made, 0, sizeof made);
-    made.kind = HAUL__AIM_OBJECTS;
+    made.kind = d->met_types[met].is_brief ? HAUL__AIM_BRIEF : HAUL__AIM_OBJECTS;
     made.count.unit = (int64_t)d->met_types[met].walk->extent;
     made.hint = d->met_types[met].hint;
     prepare_objects(d, aims, &made, met);
@@ -195,7 +220,9 @@ static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul_
     }
     status = haul__met_type_of(d, slot->target, &met);
     if (status == HAUL_OK && d->met_types[met].walk->extent == slot->unit) {
-        made->kind = d->met_types[met].walk->slot_count ? HAUL__AIM_OBJECTS : HAUL__AIM_BYTES;
+        made->kind = d->met_types[met].is_brief           ? HAUL__AIM_BRIEF
+                     : d->met_types[met].walk->slot_count ? HAUL__AIM_OBJECTS
+                                                          : HAUL__AIM_BYTES;
         prepare_objects(d, aims, made, met);
     }
     return status;
@@ -203,10 +230,9 @@ static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul_
 
 /* From the last level to the first: each further one is an array of pointers. HAUL__NO_AIM: a level
  * has none. */
-static haul_status aim_of(haul__discovery *d, haul__aims *aims, uint32_t met, size_t row,
-                          uint32_t *aim)
+static haul_status aim_of(haul__discovery *d, haul__aims *aims, uint32_t met,
+                          const haul__slot *slot, uint32_t *aim)
 {
-    const haul__slot *slot = &d->met_types[met].walk->slots[row];
     unsigned level = slot->levels;
     *aim = HAUL__NO_AIM;
     while (level-- > 0) {
@@ -232,6 +258,9 @@ static haul_status aim_of(haul__discovery *d, haul__aims *aims, uint32_t met, si
         aims->why = HAUL__WHY_COUNT;
         if (level && made.count.field_count)
             return HAUL_OK;
+        aims->why = HAUL__WHY_FUNCTION;
+        if (made.is_asked && d->met_types[met].is_brief)
+            return HAUL_OK;
         status = add_aim(d, aims, &made, aim);
         if (status != HAUL_OK)
             return status;
@@ -254,33 +283,66 @@ haul__aimed_edge haul__aimed_edge_of(const haul__aims *aims, uint32_t number)
     return edge;
 }
 
+/* Adds the aim of an edge. *may 0: it has none. *reads grows by the words that a count takes. */
+static haul_status aim_edge(haul__discovery *d, haul__aims *aims, uint32_t met,
+                            const haul__slot *slot, size_t *reads, int *may)
+{
+    uint32_t aim;
+    const haul_status status = aim_of(d, aims, met, slot, &aim);
+    haul__aimed_edge *edge = status == HAUL_OK ? HAUL__LIST_ADD(d->allocator, &aims->edges) : NULL;
+    if (!edge)
+        return HAUL_ERROR_MEMORY;
+    *may = aim != HAUL__NO_AIM;
+    if (!*may) {
+        const haul__reason reason = { aims->why, d->met_types[met].walk, slot };
+        d->alone = reason;
+        return HAUL_OK;
+    }
+    *edge = haul__aimed_edge_of(aims, aim);
+    edge->offset = slot->offset;
+    *reads += 2 * aims->list.at[aim].count.field_count;
+    return HAUL_OK;
+}
+
+/* Adds those of a row with rules. A borrowed pointer is not followed. */
+static haul_status aim_row(haul__discovery *d, haul__aims *aims, uint32_t met,
+                           const haul__brief_row *row, size_t *reads, int *may)
+{
+    const haul__brief_target *targets = d->met_types[met].brief->targets + row->first_target;
+    haul_status status = HAUL_OK;
+    uint32_t i;
+    *reads += 2 * HAUL__BRIEF_READS;
+    for (i = 0; i < row->target_count && status == HAUL_OK && *may; i++) {
+        haul__aimed_edge *edge;
+        if (!row->is_alias) {
+            status = aim_edge(d, aims, met, targets[i].slot, reads, may);
+            continue;
+        }
+        edge = HAUL__LIST_ADD(d->allocator, &aims->edges);
+        if (!edge)
+            return HAUL_ERROR_MEMORY;
+        memset(edge, 0, sizeof *edge);
+    }
+    return status;
+}
+
 /* Adds the aims of a type's edges. *may 0: one has none. */
 static haul_status aim_edges(haul__discovery *d, haul__aims *aims, uint32_t met, int *may)
 {
     const haul__walk *walk = d->met_types[met].walk;
+    const haul__brief *brief = d->met_types[met].brief;
     haul_status status = haul__met_type_edges(d, met);
     size_t *first = status == HAUL_OK ? HAUL__LIST_ADD(d->allocator, &aims->first) : NULL;
     size_t reads = 0, i;
     if (!first)
         return HAUL_ERROR_MEMORY;
     *first = aims->edges.count;
-    for (i = 0; i < walk->slot_count && *may; i++) {
-        haul__aimed_edge *edge;
-        uint32_t aim;
-        status = aim_of(d, aims, met, i, &aim);
-        edge = status == HAUL_OK ? HAUL__LIST_ADD(d->allocator, &aims->edges) : NULL;
-        if (!edge)
-            return HAUL_ERROR_MEMORY;
-        *may = aim != HAUL__NO_AIM;
-        if (!*may) {
-            const haul__reason reason = { aims->why, walk, &walk->slots[i] };
-            d->alone = reason;
-        } else {
-            *edge = haul__aimed_edge_of(aims, aim);
-            edge->offset = walk->slots[i].offset;
-            reads += 2 * aims->list.at[aim].count.field_count;
-        }
-    }
+    for (i = 0; i < walk->slot_count && status == HAUL_OK && *may; i++)
+        status = aim_edge(d, aims, met, &walk->slots[i], &reads, may);
+    for (i = 0; brief && i < brief->row_count && status == HAUL_OK && *may; i++)
+        status = aim_row(d, aims, met, &brief->rows[i], &reads, may);
+    if (status != HAUL_OK)
+        return status;
     reads *= HAUL__VISITED_AT_ONCE / (walk->slot_count + 1) + 1;
     if (aims->most_reads < reads)
         aims->most_reads = reads;
@@ -298,6 +360,12 @@ haul_status haul__aims_prepare(haul__discovery *d, haul__aims *aims, int *may)
     for (i = 0; i < d->root_count && status == HAUL_OK; i++)
         status = haul__met_type_of(d, d->roots[i].type, &number);
     for (i = 0; i < d->met_type_count && status == HAUL_OK && *may; i++) {
+        if (d->met_types[i].is_brief) {
+            aims->has_brief = 1;
+            status = haul__brief_ready(d, (uint32_t)i);
+            if (status != HAUL_OK)
+                break;
+        }
         *may = suits(d, &d->met_types[i]) && aims->list.count < MANY_AIMS;
         if (aims->list.count >= MANY_AIMS) {
             memset(&d->alone, 0, sizeof d->alone);
@@ -311,21 +379,13 @@ haul_status haul__aims_prepare(haul__discovery *d, haul__aims *aims, int *may)
     return status;
 }
 
-/* An aim is of one slot: the aim of its edge, or of a level behind it. */
 haul__reason haul__aimed_row(const haul__discovery *d, const haul__aims *aims, uint32_t aim)
 {
     haul__reason row = { HAUL__WHY_NOT, NULL, NULL };
-    size_t met, i;
-    for (met = 0; met < aims->first.count; met++)
-        for (i = 0; i < d->met_types[met].walk->slot_count; i++) {
-            uint32_t at = (uint32_t)(aims->edges.at[aims->first.at[met] + i].tag >> 48);
-            while (at != aim && aims->list.at[at].kind == HAUL__AIM_POINTERS)
-                at = aims->list.at[at].next;
-            if (at == aim) {
-                row.walk = d->met_types[met].walk;
-                row.slot = &row.walk->slots[i];
-            }
-        }
+    if (aim < aims->list.count)
+        row.slot = aims->list.at[aim].slot;
+    if (row.slot)
+        row.walk = d->met_types[aims->list.at[aim].of].walk;
     return row;
 }
 

@@ -11,6 +11,7 @@ enum {
     HAUL__AIM_BYTES,   /* an array of plain bytes */
     HAUL__AIM_STRING,  /* text up to a NUL */
     HAUL__AIM_OBJECTS, /* an array of objects */
+    HAUL__AIM_BRIEF,   /* objects of a brief type: one, or an array */
     HAUL__AIM_POINTERS /* an array of pointers, each with the aim `next` */
 };
 
@@ -46,9 +47,11 @@ typedef struct haul__aimed_edge {
 typedef struct haul__aims {
     HAUL__LIST(haul__aim) list;
     HAUL__LIST(haul__aimed_edge) edges; /* type by type */
-    HAUL__LIST(size_t) first;           /* by type: its first edge in that list */
-    haul__why why;                      /* of the row that was looked at last: it has no aim */
-    int has_strings;
+    /* By type: its first edge in that list. Of a brief type, those of rows with rules come last,
+     * one for each target (brief_marks.h). */
+    HAUL__LIST(size_t) first;
+    haul__why why; /* of the row that was looked at last: it has no aim */
+    int has_strings, has_brief;
     size_t most_pointers; /* that one visit reads */
     size_t most_reads;    /* that it notes: their words */
     size_t most_pieces;   /* of an array of HAUL__SIMPLE_BYTES */

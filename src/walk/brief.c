@@ -6,15 +6,34 @@
  */
 #include "walk/brief.h"
 
+#include "map/exclusions.h"
 #include "map/mixed.h"
 #include "type/field.h"
 #include "walk/aliases.h"
 #include "walk/brief_marks.h"
+#include "walk/exclude.h"
 #include "walk/follow.h"
 #include "walk/plain_arrays.h"
 #include "walk/read_set.h"
 #include "walk/ruled.h"
 #include "walk/visit.h"
+
+/* Fetches masks of bytes, holes and exclusions at an object. */
+HAUL__INLINE void fetch_side(const haul__block *block, uintptr_t object)
+{
+    const size_t granule = haul__granule_in_block(object), page = granule / HAUL__PAGE_GRANULES;
+    const size_t at = granule % HAUL__PAGE_GRANULES;
+    const haul__holes *holes = block->side->holes;
+    const uint16_t *masks = haul__masks(block, page);
+    const uint8_t *prefix = haul__prefix(block, page);
+    if (masks)
+        haul__prefetch_write((uintptr_t)&masks[at]);
+    if (prefix)
+        haul__prefetch_write((uintptr_t)&prefix[at / 2]);
+    if (holes)
+        haul__prefetch_write((uintptr_t)&holes->granules[granule / 64]);
+    haul__fetch_exclusions(block, object);
+}
 
 void haul__fetch_brief(const haul__discovery *d, uintptr_t object, const haul__met_type *met)
 {
@@ -26,29 +45,13 @@ void haul__fetch_brief(const haul__discovery *d, uintptr_t object, const haul__m
         return;
     haul__prefetch_write((uintptr_t)&block->cells[haul__cell_number(object)]);
     haul__prefetch_write((uintptr_t)&haul__slots(block)[haul__cell_number(object)]);
+    if (block->side)
+        fetch_side(block, object);
 }
 
-/* The fields that rules have read join the read set. */
-static haul_status note_reads(haul__discovery *d, const haul__brief *brief, uintptr_t object,
-                              const haul__brief_meaning *m)
+static haul_status note_read(void *d, uintptr_t address, unsigned bytes, int64_t value)
 {
-    haul_status status = HAUL_OK;
-    size_t i, at = 0;
-    for (i = 0; i < brief->row_count && status == HAUL_OK; i++) {
-        const haul__brief_row *row = &brief->rows[i];
-        const haul_field *said = &row->ruled->rule->said;
-        if (row->kind != HAUL_WHEN_KIND_ALWAYS)
-            status = haul__note_read(d, object + said->when.field.offset, said->when.field.bytes,
-                                     haul__read_stored((const void *)object, &said->when.field));
-        if (at == m->count || m->pointer[at].row != row)
-            continue;
-        at++;
-        if (said->type_switch.kind == HAUL_SWITCH_KIND_SELF && status == HAUL_OK)
-            status = haul__note_read(
-                d, object + said->type_switch.field.offset, said->type_switch.field.bytes,
-                haul__read_stored((const void *)object, &said->type_switch.field));
-    }
-    return status;
+    return haul__note_read(d, address, bytes, value);
 }
 
 /* ---- Pointers. */
@@ -97,6 +100,14 @@ HAUL__INLINE haul_status follow_one(haul__discovery *d, haul__candidates *c,
                                     uintptr_t object, int *done)
 {
     *done = target->how != HAUL__TO_ANY;
+    if (HAUL__UNLIKELY(target->ways) && target->how <= HAUL__TO_BRIEF && value) {
+        haul_status status;
+        *done = !HAUL__TOO_HIGH(value);
+        status = *done ? haul__exclude_later(d, value, HAUL__ENTRY_TYPE(target->tag), target->ways)
+                       : HAUL_OK;
+        if (status != HAUL_OK || !*done)
+            return status;
+    }
     if (target->how == HAUL__TO_BRIEF)
         return value ? haul__queue_brief(d, value, HAUL__ENTRY_TYPE(target->tag)) : HAUL_OK;
     if (HAUL__UNLIKELY(target->how == HAUL__TO_ARRAY))
@@ -117,7 +128,7 @@ HAUL__INLINE haul_status follow_all(haul__discovery *d, haul__candidates *c, uin
     const haul__object o = haul__single_object(object, d->met_types[number].walk);
     haul_status status;
     size_t i;
-    status = note_reads(d, brief, object, m);
+    status = haul__brief_note(brief, object, m, note_read, d);
     for (i = 0; i < m->count && status == HAUL_OK; i++) {
         const haul__brief_row *row = m->pointer[i].row;
         const haul__brief_target *target = m->pointer[i].target;

@@ -6,6 +6,10 @@
  * with the marks of one cell or two, as those of a simple object are (mark_inline.h). The object is
  * new if none of these words is live, and known if all of them are, with the same slots.
  *
+ * A row that holds and has a direction is excluded from it after each mark, as on the general way.
+ * Fields without a condition are excluded in fetch_queue.c, for an object that takes the general
+ * way too.
+ *
  * Why it is right: the general way (ruled_evaluate.c, ruled_mark.c, ruled_visit.c) takes whatever
  * is unusual: rows that overlap, words that are partly live or slots for others only, tags without
  * an address, addresses out of range. Before that is known, nothing has changed but the form of a
@@ -22,6 +26,7 @@
 #include "map/mark_hole.h"
 #include "map/mixed.h"
 #include "type/field.h"
+#include "walk/exclude.h"
 #include "walk/mark_elements.h"
 #include "walk/plain_arrays.h"
 
@@ -56,7 +61,8 @@ static void take_run(haul__brief *brief, const haul__run *run)
 
 static int is_single(const haul__slot *slot)
 {
-    return slot->target && slot->levels == 1 && !(slot->flags & ~HAUL__SLOT_EACH) &&
+    return slot->target && slot->levels == 1 &&
+           !(slot->flags & ~(HAUL__SLOT_EACH | HAUL__EXCLUDED)) &&
            slot->shape[0].kind == HAUL_COUNT_KIND_ONE;
 }
 
@@ -70,6 +76,7 @@ static haul_status prepare_target(haul__discovery *d, const haul__slot *slot,
     target->slot = slot;
     target->array = array;
     target->how = HAUL__TO_ANY;
+    target->ways = slot->flags & HAUL__EXCLUDED;
     status = is_single(slot) ? haul__met_type_of(d, slot->target, &number) : HAUL_OK;
     if (status == HAUL_OK && is_single(slot) && number <= UINT16_MAX) {
         target->tag = (uint64_t)number << 48;
@@ -105,6 +112,7 @@ static haul_status prepare_row(haul__discovery *d, haul__brief *brief, const hau
     row->is_alias = said->ownership == HAUL_BORROWED;
     row->keeps_rest = said->else_raw != 0;
     row->is_partial = (ruled->slot.offset | ruled->bytes) % HAUL__WORD != 0;
+    row->ways = row->is_pointer ? 0 : (uint8_t)haul__exclusions_of(said->transfer);
     row->tags = said->tag_bits;
     row->first_target = *targets;
     if (!row->is_pointer)
@@ -212,11 +220,16 @@ HAUL__INLINE int read_meaning(const haul__brief *brief, uintptr_t object, haul__
     size_t i;
     m->words = brief->run_words;
     m->slots = brief->slot_words;
-    m->count = m->piece_count = 0;
+    m->count = m->piece_count = m->excluded_count = 0;
     for (i = 0; i < brief->row_count; i++) {
         const haul__brief_row *row = &brief->rows[i];
         const int is_held = holds(row, object);
         uintptr_t value;
+        if (HAUL__UNLIKELY(row->ways) && is_held) {
+            if (m->excluded_count == HAUL__BRIEF_PIECES)
+                return 0;
+            m->excluded[m->excluded_count++] = row;
+        }
         if (HAUL__UNLIKELY(row->is_partial)) {
             if (!take_piece(row, is_held, m, claimed | rest | pieces))
                 return 0;
@@ -333,6 +346,16 @@ static haul_status mark_pieces(haul__discovery *d, const haul__brief_piece *piec
     return status;
 }
 
+/* Excludes rows that hold from their directions. */
+static haul_status exclude_rows(haul__discovery *d, const haul__brief_meaning *m, uintptr_t object)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < m->excluded_count && status == HAUL_OK; i++)
+        status = haul__exclude_ruled(d, object, m->excluded[i]->ruled, SIZE_MAX);
+    return status;
+}
+
 /* Notes the object's hole, if it has whole granules in one page, whose holes have no masks. */
 HAUL__INLINE int note_hole(const haul__block *block, uintptr_t object, size_t bytes)
 {
@@ -348,6 +371,17 @@ HAUL__INLINE int note_hole(const haul__block *block, uintptr_t object, size_t by
     if (shift + count > 64)
         side->holes->granules[first / 64 + 1] |= granules >> (64 - shift);
     return 1;
+}
+
+HAUL__INLINE int mark_hole(haul__map *map, uintptr_t object, size_t bytes)
+{
+    return note_hole(haul__map_find(map, object), object, bytes) ||
+           haul__mark_hole(map, object, object + bytes);
+}
+
+int haul__brief_mark_hole(haul__map *map, uintptr_t object, size_t bytes)
+{
+    return mark_hole(map, object, bytes);
 }
 
 HAUL__HOT static haul_status mark_brief(haul__discovery *d, const haul__brief *brief,
@@ -366,10 +400,10 @@ HAUL__HOT static haul_status mark_brief(haul__discovery *d, const haul__brief *b
         if (status == HAUL_OK)
             status = mark_pieces(d, m->piece, m->piece_count, object, fresh);
     }
-    if (status == HAUL_OK && m->words != brief->all &&
-        !note_hole(haul__map_find(d->map, object), object, brief->bytes) &&
-        !haul__mark_hole(d->map, object, object + brief->bytes))
+    if (status == HAUL_OK && m->words != brief->all && !mark_hole(d->map, object, brief->bytes))
         status = HAUL_ERROR_MEMORY;
+    if (status == HAUL_OK && HAUL__UNLIKELY(m->excluded_count))
+        status = exclude_rows(d, m, object);
     return status;
 }
 

@@ -20,8 +20,9 @@ static int is_brief_pointer(const haul__ruled *ruled)
     for (i = 0; i < said->type_switch.case_count; i++)
         if (said->type_switch.cases[i].base)
             return 0;
-    return !(ruled->slot.flags & ~HAUL__SLOT_EACH) && ruled->bytes == HAUL__WORD &&
-           said->kind != HAUL_FIELD_RELATIVE && !haul__is_limit(ruled->rule) &&
+    return !(ruled->slot.flags & ~(HAUL__SLOT_EACH | HAUL__EXCLUDED)) &&
+           ruled->bytes == HAUL__WORD && said->kind != HAUL_FIELD_RELATIVE &&
+           !haul__is_limit(ruled->rule) &&
            (said->ownership == HAUL_OWNED || said->ownership == HAUL_BORROWED) &&
            !said->maybe_static && said->tag_bits < HAUL__GRANULE && !said->integers_below &&
            !said->integers_from && !said->base && !said->base_fn && !said->section.rank &&
@@ -36,7 +37,7 @@ static int is_brief_row(const haul__ruled *ruled)
         return 0;
     if (ruled->kind == HAUL__RULED_POINTER)
         return is_brief_pointer(ruled);
-    return ruled->kind == HAUL__RULED_DATA && !haul__exclusions_of(ruled->rule->said.transfer);
+    return ruled->kind == HAUL__RULED_DATA;
 }
 
 /* Do runs have few pieces of words, and are slots words? */
@@ -53,11 +54,10 @@ static int has_words(const haul__walk *walk)
 
 int haul__is_brief(const haul__discovery *d, const haul__walk *walk)
 {
-    const int may = walk->kind == HAUL__WALK_LOOSE || walk->kind == HAUL__WALK_WORDS ||
-                    walk->kind == HAUL__WALK_RULED;
     size_t i;
-    if (!may || walk->part_count || walk->has_parts || walk->is_wide || walk->is_slot ||
-        haul__is_noted(walk) || !walk->extent || walk->extent > HAUL__BRIEF_WORDS * HAUL__WORD ||
+    if (haul__is_sized(walk) || (haul__is_dense(walk) && !walk->excluded_count) ||
+        walk->part_count || walk->has_parts || walk->is_wide || walk->is_slot || walk->depends ||
+        !walk->extent || walk->extent > HAUL__BRIEF_WORDS * HAUL__WORD ||
         walk->span != walk->extent || walk->alignment > HAUL__GRANULE ||
         walk->placement > HAUL__GRANULE || !has_words(walk) || !suits_walk(d))
         return 0;

@@ -5,6 +5,7 @@
 #ifndef HAUL_WALK_BY_AIM_H
 #define HAUL_WALK_BY_AIM_H
 
+#include "walk/brief_marks.h"
 #include "walk/parcels.h"
 
 #define HAUL__MARKS_AHEAD 16u /* entries: their marks are fetched so early, */
@@ -27,7 +28,7 @@ HAUL__INLINE const haul__met_type *haul__only_met(const haul__share *share,
 /* mark_by_aim.c */
 /* Marks a range that begins on the grid of words and notes its start. HAUL__FRESH: all of it is
  * new; HAUL__KNOWN_BEFORE: it was found before, as this; HAUL__APART: it overlaps another, or
- * disagrees with it; HAUL__NO_MEMORY. */
+ * disagrees with it; HAUL__UNUSUAL; HAUL__NO_MEMORY. */
 int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes, const haul__aims *aims,
                       const haul__aim *aim, uintptr_t first, uintptr_t end);
 /* Marks the targets of a parcel of ranges in a district. New ones wait there for their visit. */
@@ -38,7 +39,11 @@ void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own, haul__distr
 void haul__mark_singles_by_aim(haul__share *share, haul__sharer *own, haul__district *district,
                                const haul__parcel *parcel);
 
-/* visit_by_aim.c: sends the pointers of a parcel's ranges on. */
+/* visit_by_aim.c */
+/* Sends the pointers of a parcel's ranges on. */
 void haul__visit_parcel_by_aim(haul__share *share, haul__sharer *own, const haul__parcel *parcel);
+/* The same of an object of a brief type, which means *m. 0: the walk must stop, and knows why. */
+int haul__visit_brief_by_aim(haul__share *share, haul__sharer *own, const haul__met_type *met,
+                             uintptr_t object, const haul__brief_meaning *m);
 
 #endif

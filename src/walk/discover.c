@@ -6,6 +6,7 @@
 #include "walk/aliases.h"
 #include "walk/ancestors.h"
 #include "walk/checked.h"
+#include "walk/exclude.h"
 #include "walk/hints.h"
 #include "walk/memo.h"
 #include "walk/met_types.h"
@@ -38,6 +39,7 @@ static void close_discovery(haul__discovery *d)
     haul__section_memo_close(d);
     haul__pools_close(d);
     haul__evaluations_close(d);
+    haul__exclude_close(d);
     haul__answers_close(d);
 }
 

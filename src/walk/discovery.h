@@ -29,6 +29,13 @@ typedef struct haul__pending {
     const struct haul__plain_array *array; /* NULL: it needs no marks */
 } haul__pending;
 
+/* A single object that waits to be excluded from directions. */
+typedef struct haul__barred {
+    uintptr_t object;
+    uint16_t number; /* of its type */
+    uint8_t ways;
+} haul__barred;
+
 /* retrace.c: the turns that this walk notes, and those of an earlier one. A step leads from one
  * block to another. */
 typedef struct haul__retracing {
@@ -75,7 +82,10 @@ typedef struct haul__passing {
     int has_spent;                 /* its work is over */
 } haul__passing;
 
-#define HAUL__PENDING 32u          /* arrays that wait before the first is marked */
+#define HAUL__PENDING 32u /* arrays that wait before the first is marked */
+/* Targets that wait to be excluded: as many as may wait to be marked (HAUL__CANDIDATES). A mark
+ * chooses the form of a new block, so it comes first. */
+#define HAUL__BARRED 96u
 #define HAUL__QUEUED ((size_t)256) /* a power of two */
 /* Objects that are fetched at once. Fewer: an object and its marks have not come yet when it is
  * visited; more: they are out of the cache again. */
@@ -129,6 +139,10 @@ typedef struct haul__discovery {
     HAUL__LIST(struct haul__entry) entries;
     HAUL__LIST(struct haul__entry) known; /* within bounds: plain ranges without a new byte */
     size_t entry_read;                    /* of a recording run, or one in order */
+
+    /* exclude.c: a ring of targets that wait to be excluded; NULL until there is one */
+    haul__barred *barred;
+    uint32_t barred_first, barred_count;
 
     /* plain_arrays.c */
     haul__pending pending[HAUL__PENDING];

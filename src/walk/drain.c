@@ -21,6 +21,7 @@
  */
 #include "walk/visit.h"
 #include "walk/chase_order.h"
+#include "walk/exclude.h"
 #include "walk/follow.h"
 #include "walk/hints.h"
 #include "walk/leftover.h"
@@ -483,7 +484,7 @@ haul_status haul__visit_all(haul__discovery *d)
         if (status == HAUL_OK)
             status = check_limits(d);
     }
-    return status;
+    return status == HAUL_OK ? haul__exclude_waiting(d) : status;
 }
 
 haul_status haul__follow_roots(haul__discovery *d)

@@ -1,7 +1,10 @@
 /* Exclusions: bytes that do not travel in one direction, because their row says so.
  *
- * Bytes are excluded after they have been marked, whether or not they were new: another row may
- * have reached them before.
+ * Bytes are excluded whether or not they were new: another row may have reached them before. An
+ * exclusion may come before the mark, but the mark of a simple object chooses the form of a new
+ * block, which an exclusion must not spoil. So single objects that in-line pointers lead to wait in
+ * a ring until they have been marked. Meanwhile their masks are fetched: else each would be a miss
+ * of the cache.
  *
  * Objects whose contents depend on addresses are excluded from the way back. Each joins a list when
  * it is first reached, so that its function can rebuild it.
@@ -22,26 +25,42 @@ static haul_status exclude(haul__discovery *d, uintptr_t first, uintptr_t end, u
 
 /* ---- Elements of a type. */
 
+/* Excludes an object, without its pointers that have no rules and what is embedded in it. */
+static haul_status exclude_own(haul__discovery *d, const haul__walk *walk, uintptr_t at,
+                               unsigned ways)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < walk->run_count && status == HAUL_OK; i++)
+        status = exclude(d, at + walk->runs[i].offset,
+                         at + walk->runs[i].offset + walk->runs[i].bytes, ways);
+    for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
+        status = exclude(d, at + walk->ruled[i].slot.offset,
+                         at + walk->ruled[i].slot.offset + walk->ruled[i].bytes, ways);
+    return status;
+}
+
+haul_status haul__exclude_object(haul__discovery *d, const haul__walk *walk, uintptr_t object,
+                                 unsigned ways)
+{
+    return haul__is_dense(walk) ? exclude(d, object, object + walk->extent, ways)
+                                : exclude_own(d, walk, object, ways);
+}
+
 /* `bytes`: the size of the only element, if its type is_sized. */
 static haul_status exclude_elements(haul__discovery *d, const haul__walk *walk,
                                     const haul__entry *entry, size_t bytes, unsigned ways)
 {
     haul_status status = HAUL_OK;
     haul__flat flat;
-    size_t at, i;
+    size_t at;
     if (haul__is_sized(walk))
         return exclude(d, entry->address, entry->address + bytes, ways);
     if (haul__is_dense(walk) && entry->stride == walk->extent)
         return exclude(d, entry->address, entry->address + entry->count * entry->stride, ways);
     haul__flat_begin(&flat, walk, entry->address, entry->count, entry->stride);
-    while (status == HAUL_OK && haul__flat_next(&flat, &walk, &at)) {
-        for (i = 0; i < walk->run_count && status == HAUL_OK; i++)
-            status = exclude(d, at + walk->runs[i].offset,
-                             at + walk->runs[i].offset + walk->runs[i].bytes, ways);
-        for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
-            status = exclude(d, at + walk->ruled[i].slot.offset,
-                             at + walk->ruled[i].slot.offset + walk->ruled[i].bytes, ways);
-    }
+    while (status == HAUL_OK && haul__flat_next(&flat, &walk, &at))
+        status = exclude_own(d, walk, at, ways);
     return status;
 }
 
@@ -93,6 +112,53 @@ haul_status haul__exclude_target(haul__discovery *d, const haul__pointer *p, siz
                : status;
 }
 
+#define MASKS_AHEAD 16u
+
+static haul_status exclude_first(haul__discovery *d)
+{
+    const haul__barred *first = &d->barred[d->barred_first];
+    d->barred_first = (d->barred_first + 1) % HAUL__BARRED;
+    d->barred_count--;
+    return haul__exclude_object(d, d->met_types[first->number].walk, first->object, first->ways);
+}
+
+haul_status haul__exclude_later(haul__discovery *d, uintptr_t object, uint32_t number,
+                                unsigned ways)
+{
+    haul_status status = HAUL_OK;
+    const haul__block *block;
+    haul__barred *last;
+    uintptr_t next;
+    if (!d->barred)
+        d->barred = haul__allocate_zeroed(d->allocator, HAUL__BARRED * sizeof *d->barred);
+    if (!d->barred)
+        return HAUL_ERROR_MEMORY;
+    if (d->barred_count == HAUL__BARRED)
+        status = exclude_first(d);
+    next = d->barred[(d->barred_first + MASKS_AHEAD) % HAUL__BARRED].object;
+    block = haul__map_find(d->map, next);
+    if (block)
+        haul__fetch_exclusions(block, next);
+    last = &d->barred[(d->barred_first + d->barred_count++) % HAUL__BARRED];
+    last->object = object;
+    last->number = (uint16_t)number;
+    last->ways = (uint8_t)ways;
+    return status;
+}
+
+haul_status haul__exclude_waiting(haul__discovery *d)
+{
+    haul_status status = HAUL_OK;
+    while (d->barred_count && status == HAUL_OK)
+        status = exclude_first(d);
+    return status;
+}
+
+void haul__exclude_close(haul__discovery *d)
+{
+    haul__release(d->allocator, d->barred, d->barred ? HAUL__BARRED * sizeof *d->barred : 0);
+}
+
 /* ---- Fields of an object. */
 
 haul_status haul__exclude_ruled(haul__discovery *d, uintptr_t element, const haul__ruled *ruled,
@@ -102,6 +168,22 @@ haul_status haul__exclude_ruled(haul__discovery *d, uintptr_t element, const hau
     unsigned ways = is_here ? haul__exclusions_of(ruled->rule->said.transfer) : 0;
     size_t end = ruled->kind == HAUL__RULED_TAIL ? bytes : ruled->slot.offset + ruled->bytes;
     return ways ? exclude(d, element + ruled->slot.offset, element + end, ways) : HAUL_OK;
+}
+
+haul_status haul__exclude_fields(haul__discovery *d, const haul__walk *walk, uintptr_t element,
+                                 size_t bytes)
+{
+    haul_status status = HAUL_OK;
+    size_t at;
+    for (at = 0;
+         at < walk->excluded_count && walk->excluded[at].offset < bytes && status == HAUL_OK;
+         at++) {
+        const haul__excluded *field = &walk->excluded[at];
+        const size_t end = field->offset + field->bytes;
+        status =
+            exclude(d, element + field->offset, element + (end < bytes ? end : bytes), field->bars);
+    }
+    return status;
 }
 
 /* ---- Objects whose contents depend on addresses. */
@@ -114,18 +196,11 @@ static haul_status note_contents(haul__discovery *d, const haul__walk *walk,
     haul__found *found = d->found;
     haul_status status =
         walk->depends ? exclude_elements(d, walk, entry, bytes, HAUL__UNRETURNED) : HAUL_OK;
-    size_t i, at;
+    size_t i;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         const uintptr_t element = entry->address + i * entry->stride;
-        for (at = 0; at < walk->excluded_count && walk->excluded[at].offset < bytes; at++) {
-            const haul__excluded *field = &walk->excluded[at];
-            const size_t end = field->offset + field->bytes;
-            status = exclude(d, element + field->offset, element + (end < bytes ? end : bytes),
-                             field->bars);
-            if (status != HAUL_OK)
-                return status;
-        }
-        if (walk->depends) {
+        status = haul__exclude_fields(d, walk, element, bytes);
+        if (walk->depends && status == HAUL_OK) {
             haul__dependent *one;
             if (!haul__grow(d->allocator, &found->dependents, &found->dependent_capacity,
                             found->dependent_count + 1, sizeof *found->dependents))

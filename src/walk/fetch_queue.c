@@ -9,6 +9,7 @@
 #include "map/mixed.h"
 #include "map/side.h"
 #include "walk/brief.h"
+#include "walk/exclude.h"
 #include "walk/extent.h"
 #include "walk/mark_elements.h"
 #include "walk/visit.h"
@@ -62,26 +63,34 @@ static haul_status visit_loose(haul__discovery *d, const haul__entry *entry, con
     return haul__visit_rest(d, &o);
 }
 
-static haul_status visit_first(haul__discovery *d, haul__candidates *c, uint64_t what)
+static haul_status visit_general(haul__discovery *d, uintptr_t object, uint32_t number)
 {
-    const uint32_t number = HAUL__ENTRY_TYPE(what);
     const haul__walk *walk = d->met_types[number].walk;
     haul__entry entry;
-    int done = 0;
-    haul_status status = HAUL_OK;
-    if (HAUL__LIKELY(d->met_types[number].is_brief)) {
-        status = haul__take_brief(d, c, HAUL__ENTRY_ADDRESS(what), number, &done);
-        if (status != HAUL_OK || done)
-            return status;
-    }
     memset(&entry, 0, sizeof entry);
-    entry.address = HAUL__ENTRY_ADDRESS(what);
+    entry.address = object;
     entry.count = 1;
     entry.met_type = number;
     entry.stride = walk->extent;
     entry.parent = SIZE_MAX;
     entry.what = HAUL__OBJECTS;
     return haul__is_ruled(walk) ? visit_ruled(d, &entry, walk) : visit_loose(d, &entry, walk);
+}
+
+static haul_status visit_first(haul__discovery *d, haul__candidates *c, uint64_t what)
+{
+    const uint32_t number = HAUL__ENTRY_TYPE(what);
+    const haul__walk *walk = d->met_types[number].walk;
+    const uintptr_t object = HAUL__ENTRY_ADDRESS(what);
+    int done = 0;
+    haul_status status = HAUL_OK;
+    if (HAUL__LIKELY(d->met_types[number].is_brief))
+        status = haul__take_brief(d, c, object, number, &done);
+    if (status == HAUL_OK && !done)
+        status = visit_general(d, object, number);
+    return status == HAUL_OK && walk->excluded_count
+               ? haul__exclude_fields(d, walk, object, walk->extent)
+               : status;
 }
 
 haul_status haul__fetch_push(haul__discovery *d, haul__candidates *c, uintptr_t element,

@@ -66,13 +66,15 @@ haul_status haul__queue_brief(haul__discovery *d, uintptr_t address, uint32_t nu
     return haul__reach(d, &entry);
 }
 
-/* An object whose size is asked for is reached at once, because its address may be wrong. */
+/* An object whose size is asked for is reached at once, because its address may be wrong; and so is
+ * one that does not end within all addresses, before its bytes are excluded. */
 static int can_queue(const haul__discovery *d, const haul__entry *entry)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     return !haul__is_general(d) && !d->in_order && entry->count == 1 && !walk->is_wide &&
-           !haul__is_noted(walk) && !((d->named || entry->is_asked) && haul__is_sized(walk)) &&
-           entry->met_type <= UINT16_MAX && entry->address <= HAUL__HIGHEST;
+           (!haul__is_noted(walk) || d->met_types[entry->met_type].is_brief) &&
+           !((d->named || entry->is_asked) && haul__is_sized(walk)) &&
+           entry->met_type <= UINT16_MAX && entry->address <= HAUL__HIGHEST - walk->extent;
 }
 
 /* The directions that the target is excluded from. */
@@ -301,12 +303,13 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     const haul_type *type = d->met_types[entry->met_type].type;
+    const int is_brief = (int)d->met_types[entry->met_type].is_brief;
     size_t upper = walk->true_upper > 0 ? walk->true_upper : 1, whole;
     int dense = haul__is_dense(walk) && entry->stride == walk->extent, is_noted;
     haul__marked marked = { 0, 0, 0 };
     uintptr_t end = 0, logged_end;
     haul_status status;
-    if (d->met_types[entry->met_type].is_brief && can_queue(d, entry))
+    if (is_brief && can_queue(d, entry))
         return queue_unmarked(d, entry->address, entry->met_type);
     status = haul__check_extent(d, entry, dense ? walk->extent : upper, walk->alignment, &end);
     if (status != HAUL_OK)
@@ -327,9 +330,8 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     if (is_noted)
         status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, type);
     if (status == HAUL_OK)
-        status = d->met_types[entry->met_type].is_brief
-                     ? mark_brief_elements(d, entry, &marked)
-                     : haul__mark_elements(d, entry, dense, end, &marked);
+        status = is_brief && !dense ? mark_brief_elements(d, entry, &marked)
+                                    : haul__mark_elements(d, entry, dense, end, &marked);
     if (status == HAUL_OK)
         status = log_range(d, entry, logged_end, walk->alignment, marked.first != marked.end);
     if (status != HAUL_OK || (marked.first == marked.end && !walk->part_count && !entry->is_again))
@@ -346,7 +348,8 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
         entry->address += first * entry->stride;
         entry->count = last + 1 - first;
     }
-    if (entry->count == 1 && entry->met_type <= UINT16_MAX && !walk->is_wide)
+    /* a brief object from the queue is visited only if it has not been marked */
+    if (entry->count == 1 && entry->met_type <= UINT16_MAX && !walk->is_wide && !is_brief)
         return haul__queue_push(d, entry->address, entry->met_type, 1) ? HAUL_OK
                                                                        : HAUL_ERROR_MEMORY;
     return haul__push_entry(d, entry);
@@ -540,9 +543,10 @@ static int is_passed_by(const haul__discovery *d, const haul__entry *entry)
 /* Many pointers are worth a walk by all threads, before they are marked. */
 static HAUL__NOINLINE haul_status choose_aims_at(haul__discovery *d, const haul__entry *entry)
 {
-    const int has_pointers =
-        entry->what == HAUL__POINTERS || (entry->what == HAUL__OBJECTS && entry->count > 1 &&
-                                          d->met_types[entry->met_type].walk->slot_count);
+    const haul__walk *walk =
+        entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].walk : NULL;
+    const int has_pointers = entry->what == HAUL__POINTERS ||
+                             (walk && entry->count > 1 && (walk->slot_count || walk->ruled_count));
     return has_pointers ? haul__choose_aims(d) : HAUL_OK;
 }
 

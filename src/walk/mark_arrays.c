@@ -21,6 +21,7 @@
  *
  * Why it is fast: whether a last granule is whole, which no predictor could guess, is not a branch.
  */
+#include "map/exclusions.h"
 #include "map/mark.h"
 #include "map/mixed.h"
 #include "walk/extent.h"
@@ -413,7 +414,17 @@ static HAUL__NOINLINE int name_pending(const haul__discovery *d, const haul__pen
     return !end || haul__hint_range(d, array->hint, pending->first, end);
 }
 
-/* Finds the ends of pending strings, names what hints name, and fetches what marking needs. */
+/* Excludes the bytes of a pending array from its directions. A long string is excluded on the
+ * general way. */
+static HAUL__NOINLINE int exclude_pending(const haul__discovery *d, const haul__pending *pending,
+                                          unsigned ways)
+{
+    const uintptr_t end = pending->array ? pending->end : d->string_end;
+    return !end || haul__exclude(d->map, pending->first, end, ways);
+}
+
+/* Finds the ends of pending strings, names what hints name, excludes what directions say, and
+ * fetches what marking needs. */
 HAUL__HOT static haul_status prepare_pending(haul__discovery *d, int *have_pointers)
 {
     const uintptr_t *const flat = d->map->flat;
@@ -424,6 +435,8 @@ HAUL__HOT static haul_status prepare_pending(haul__discovery *d, int *have_point
         if (array->is_string)
             find_end(d, pending);
         if (HAUL__UNLIKELY(array->hint) && !name_pending(d, pending, array))
+            return HAUL_ERROR_MEMORY;
+        if (HAUL__UNLIKELY(array->ways) && !exclude_pending(d, pending, array->ways))
             return HAUL_ERROR_MEMORY;
         if (array->has_pointers) {
             *have_pointers = 1;

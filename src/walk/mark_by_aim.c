@@ -11,6 +11,7 @@
 #include "walk/by_aim.h"
 #include "map/mark.h"
 #include "walk/hints.h"
+#include "walk/mark_brief_by_aim.h"
 #include "walk/mark_elements.h"
 #include "walk/mark_in_mixed.h"
 
@@ -140,6 +141,9 @@ HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, const
                    : HAUL__APART;
     if (HAUL__UNLIKELY(fresh < 0))
         return fresh;
+    if (HAUL__UNLIKELY(aims->has_brief) &&
+        (haul__has_start(d->map, first, end) || !haul__is_rest_dead(d->map, end)))
+        return HAUL__APART; /* it lies in a hole */
     if (!haul__note_start(notes, d->allocator, haul__map_find(d->map, first), first) ||
         (is_string && !has_end && !haul__mark_end(d->map, end - 1)))
         return HAUL__NO_MEMORY;
@@ -152,19 +156,26 @@ HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, const
 int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes, const haul__aims *aims,
                       const haul__aim *aim, uintptr_t first, uintptr_t end)
 {
-    return mark_by_aim(d, notes, aims, aim, first, end);
+    return aim->kind == HAUL__AIM_BRIEF
+               ? haul__mark_brief_range(d, notes, d->met_types[aim->met].brief, first, end)
+               : mark_by_aim(d, notes, aims, aim, first, end);
 }
 
 /* ---- A parcel. */
 
 HAUL__INLINE void fetch_marks(const haul__share *share, uint64_t entry)
 {
+    const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry)];
     const uintptr_t address = HAUL__ENTRY_ADDRESS(entry);
     const uintptr_t cell = haul__cell_place(share->flat[address >> HAUL__BLOCK_SHIFT], address);
     haul__prefetch_write(cell);
     haul__prefetch_write(cell + HAUL__CELLS * sizeof(haul__cell));
-    if (share->aims->list.at[HAUL__ENTRY_TYPE(entry)].kind == HAUL__AIM_STRING)
+    if (aim->kind == HAUL__AIM_STRING)
         haul__prefetch(address);
+    if (aim->kind == HAUL__AIM_BRIEF) {
+        haul__prefetch(address + share->types[aim->met].first_slot);
+        haul__prefetch(address + share->types[aim->met].last_slot);
+    }
 }
 
 HAUL__INLINE void fetch_starts(const haul__share *share, uint64_t entry)
@@ -201,6 +212,43 @@ HAUL__INLINE uint64_t string_bytes(uintptr_t first)
     return end ? (uint64_t)((uintptr_t)end - first) + 1 : 0;
 }
 
+/* Ends the walk after such an answer. */
+static void fail(haul__share *share, int answer, uint64_t entry)
+{
+    if (answer == HAUL__NO_MEMORY)
+        haul__end_round(share, HAUL__NEEDS_MEMORY);
+    else
+        haul__give_up(share, haul__why_unmarked(answer), HAUL__ENTRY_TYPE(entry));
+}
+
+/* Marks objects of a brief type. A single one is visited at once: it has just been read. 0: the
+ * walk must stop. */
+HAUL__INLINE int take_brief(haul__share *share, haul__sharer *own, haul__district *district,
+                            uint64_t entry, const haul__aim *aim, uint64_t bytes)
+{
+    const haul__met_type *met = &share->types[aim->met];
+    const uintptr_t first = HAUL__ENTRY_ADDRESS(entry);
+    const int is_alone = bytes == met->walk->extent;
+    haul__brief_meaning m;
+    const int fresh = is_alone
+                          ? haul__mark_brief_alone(&own->walk, &own->starts, met->brief, first, &m)
+                          : haul__mark_brief_range(&own->walk, &own->starts, met->brief, first,
+                                                   first + (uintptr_t)bytes);
+    if (HAUL__UNLIKELY(fresh < 0)) {
+        fail(share, fresh, entry);
+        return 0;
+    }
+    if (!fresh)
+        return 1;
+    own->objects++;
+    own->bytes += bytes;
+    if (is_alone)
+        return haul__visit_brief_by_aim(share, own, met, first, &m);
+    if (aim->has_pointers)
+        add_visits(own, district, entry, aim, bytes);
+    return 1;
+}
+
 HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
                                          haul__district *district, const haul__parcel *parcel)
 {
@@ -226,18 +274,21 @@ HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
         if (aim->kind == HAUL__AIM_STRING)
             bytes = string_bytes(first);
         if (HAUL__UNLIKELY(!bytes || bytes > HAUL__SIMPLE_BYTES ||
-                           (first ^ (first + bytes)) >> HAUL__DISTRICT_SHIFT != 0)) {
+                           (first ^ (first + bytes + HAUL__WORD - 1)) >> HAUL__DISTRICT_SHIFT !=
+                               0)) {
             haul__put_aside(own, entry[i]);
             haul__put_aside(own, bytes);
+            continue;
+        }
+        if (aim->kind == HAUL__AIM_BRIEF) {
+            if (!take_brief(share, own, district, entry[i], aim, bytes))
+                return;
             continue;
         }
         fresh = mark_by_aim(&own->walk, &own->starts, share->aims, aim, first,
                             first + (uintptr_t)bytes);
         if (HAUL__UNLIKELY(fresh < 0)) {
-            if (fresh == HAUL__NO_MEMORY)
-                haul__end_round(share, HAUL__NEEDS_MEMORY);
-            else
-                haul__give_up(share, HAUL__WHY_OVERLAP, HAUL__ENTRY_TYPE(entry[i]));
+            fail(share, fresh, entry[i]);
             return;
         }
         if (HAUL__UNLIKELY(aim->hint) &&

@@ -1,7 +1,8 @@
 /* Marking ranges of whole words in mixed blocks, with their starts (map/starts.h).
  *
- * A range is new if all bits of its words are 0, and known if all of them are its own, the word
- * behind it included. Which of the two is no branch, for no predictor could guess it.
+ * A range is new if all bits of its words are 0, their starts included, and known if all of them
+ * are its own, and it ends before the word behind it. Which of the two is no branch, for no
+ * predictor could guess it.
  */
 #ifndef HAUL_WALK_MARK_IN_MIXED_H
 #define HAUL_WALK_MARK_IN_MIXED_H
@@ -19,10 +20,10 @@ HAUL__INLINE int haul__mark_in_cell(haul__block *block, unsigned number, unsigne
     const uint64_t live = haul__load_cell(&block->cells[number]);
     const uint64_t found = haul__slots(block)[number];
     const uint64_t starts = haul__starts_beside(block)[number];
-    const uint64_t known = (uint64_t)0 - (uint64_t)(((live | found) & words) != 0);
+    const uint64_t known = (uint64_t)0 - (uint64_t)(((live | found | starts) & words) != 0);
     slots = slots << shift & words;
     if (HAUL__UNLIKELY((((words & ~live) | ((found ^ slots) & words) | ((starts ^ start) & words) |
-                         ((live | found) & ~starts & (uint64_t)1 << behind)) &
+                         (((live | found) ^ starts) & (uint64_t)1 << behind)) &
                         known) != 0))
         return HAUL__APART;
     haul__store_cell(&block->cells[number], live | words);
@@ -41,11 +42,12 @@ HAUL__INLINE int haul__mark_in_two(haul__block *block, unsigned number, unsigned
     uint64_t *bits = haul__slots(block) + number, *starts = haul__starts_beside(block) + number;
     const uint64_t live = haul__load_cell(cell), next_live = haul__load_cell(cell + 1);
     const uint64_t met = live | bits[0], next_met = next_live | bits[1];
-    const uint64_t known = (uint64_t)0 - (uint64_t)(((met & low) | (next_met & high)) != 0);
+    const uint64_t known = (uint64_t)0 - (uint64_t)((((met | starts[0]) & low) |
+                                                     ((next_met | starts[1]) & high)) != 0);
     const uint64_t low_slots = slots << shift, high_slots = slots >> 1 >> (63 - shift) & high;
     if (HAUL__UNLIKELY((((low & ~live) | (high & ~next_live) | ((bits[0] ^ low_slots) & low) |
                          ((bits[1] ^ high_slots) & high) | ((starts[0] ^ start) & low) |
-                         (starts[1] & high) | (next_met & ~starts[1] & past)) &
+                         (starts[1] & high) | ((next_met ^ starts[1]) & past)) &
                         known) != 0))
         return HAUL__APART;
     haul__store_cell(cell, live | low);

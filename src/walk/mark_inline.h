@@ -253,6 +253,11 @@ HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates
         } else if (edge->array && haul__follow_plain_array(d, edge->array, value, element)) {
             if (d->pending_count == HAUL__PENDING)
                 status = haul__mark_pending(d);
+        } else if (edge->ways && !HAUL__TOO_HIGH(value)) {
+            listed[count] = value;
+            from[count] = edge;
+            count += value && !edge->brief;
+            status = value ? haul__follow_barred(d, value, edge) : HAUL_OK;
         } else {
             haul__collect_listed(c, flat, listed, from, count);
             count = 0;

@@ -2,8 +2,9 @@
  *
  * Most pointers of nodes are such. Unless the object has a copy, it is marked in line, as in a walk
  * that does not stop, and its range is listed. An answer about one object tells of its page, too
- * (map/elsewhere.h), so most objects that are absent need no question. In a list, the one object
- * that waits is visited at once.
+ * (map/elsewhere.h), so most objects that are absent need no question. In a row of new objects, and
+ * in one of ranges with copies, the next address is known: one comparison takes the place of the
+ * arithmetic of a page. In a list, the one object that waits is visited at once.
  */
 #include "walk/may_stop.h"
 #include "walk/mark_inline.h"
@@ -31,25 +32,47 @@ HAUL__INLINE haul_status find(haul__discovery *d, uintptr_t value, const haul__e
     return haul__list_one(d, value, met, is_clear) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
+/* The object was clear: those that go on with its row are clear as far as its page goes, if its
+ * page has no copies, or has them at the same distance, and some before the object. */
+static void expect_clear(const haul__discovery *d, uintptr_t value, const haul__met_type *met)
+{
+    const uintptr_t begin = value + met->walk->true_lower;
+    const haul__surroundings *s = &d->found->elsewhere->around[haul__place_around(begin)];
+    const uintptr_t page_end = s->begin + ((uintptr_t)1 << HAUL__SURROUNDINGS_PAGE);
+    haul__listing *listing = d->listing;
+    size_t apart;
+    if (listing->next <= value || listing->last_type != met->type)
+        return;
+    apart = listing->list.at[listing->list.count - 1].apart;
+    if (listing->next - value == apart &&
+        (!s->count || (apart == s->stride && !haul__is_before_ranges(s, begin))))
+        listing->clear = value + (page_end - bytes_of(met) - begin);
+}
+
 /* The walk does not stop, after this answer. */
 static HAUL__NOINLINE haul_status find_asked(haul__discovery *d, uintptr_t value,
                                              const haul__edge *edge, haul__meeting meeting,
                                              int *fresh)
 {
     const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(edge->tag)];
+    haul_status status;
+    int is_clear;
     if (meeting == HAUL__NOT_NOTED) /* a second question might find memory, and hide the failure */
         return HAUL_ERROR_MEMORY;
     if (meeting != HAUL__HERE) /* it asks again, and says why */
         return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
-    return find(
-        d, value, edge, met,
-        haul__is_clear_around(d->found->elsewhere, value + met->walk->true_lower, bytes_of(met)),
-        fresh);
+    is_clear =
+        haul__is_clear_around(d->found->elsewhere, value + met->walk->true_lower, bytes_of(met));
+    status = find(d, value, edge, met, is_clear, fresh);
+    if (is_clear)
+        expect_clear(d, value, met);
+    return status;
 }
 
-/* Finds the object, unless the walk stops there. */
-HAUL__INLINE haul_status follow(haul__discovery *d, uintptr_t value, const haul__edge *edge,
-                                int *fresh)
+/* Finds the object, unless the walk stops there: what is known of its page tells, or else the one
+ * who knows the copies. */
+HAUL__INLINE haul_status ask(haul__discovery *d, uintptr_t value, const haul__edge *edge,
+                             int *fresh)
 {
     const haul__elsewhere *elsewhere = d->found->elsewhere;
     const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(edge->tag)];
@@ -57,17 +80,29 @@ HAUL__INLINE haul_status follow(haul__discovery *d, uintptr_t value, const haul_
     haul__told told;
     haul__meeting meeting;
     uint32_t i;
-    *fresh = 0;
-    if (HAUL__TOO_HIGH(value))
-        return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
     told = haul__told_around(elsewhere, begin, bytes_of(met), &i);
     if (told == HAUL__CLEAR)
         return find(d, value, edge, met, 1, fresh);
     meeting = HAUL__LIKELY(told == HAUL__COPIED)
-                  ? elsewhere->stop(elsewhere->user, begin, bytes_of(met), i)
+                  ? haul__stop_around(elsewhere, begin, bytes_of(met), i)
                   : elsewhere->meet(elsewhere->user, begin, bytes_of(met));
     return HAUL__LIKELY(meeting == HAUL__WHOLE) ? HAUL_OK
                                                 : find_asked(d, value, edge, meeting, fresh);
+}
+
+/* The same; rows of new objects, and of objects with copies, need no question. */
+HAUL__INLINE haul_status follow(haul__discovery *d, uintptr_t value, const haul__edge *edge,
+                                int *fresh)
+{
+    const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(edge->tag)];
+    *fresh = 0;
+    if (HAUL__TOO_HIGH(value))
+        return haul__reach_one(d, value, HAUL__ENTRY_TYPE(edge->tag));
+    if (haul__goes_on_clear(d->listing, value, met))
+        return find(d, value, edge, met, 1, fresh);
+    return haul__stop_expected(d->found->elsewhere, value + met->walk->true_lower, bytes_of(met))
+               ? HAUL_OK
+               : ask(d, value, edge, fresh);
 }
 
 haul_status haul__follow_or_stop(haul__discovery *d, uintptr_t value, const haul__edge *edge)

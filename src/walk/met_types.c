@@ -275,13 +275,15 @@ int haul__prepare_count(const haul__slot *slot, unsigned level, haul__plain_arra
 static haul__why why_beside(const haul__discovery *d, const haul__slot *slot)
 {
     const haul_context_options *limits = &d->context->options;
+    haul__slot without = *slot;
     if (haul__is_general(d) || !d->map->flat)
         return HAUL__WHY_NO_TABLE;
     if (limits->max_array_elements < HAUL__PLAIN_BYTES || limits->max_bytes < HAUL__PLAIN_BYTES)
         return HAUL__WHY_LIMITS;
     if (slot->unit == 0 || slot->unit > HAUL__PLAIN_BYTES)
         return HAUL__WHY_SIZE;
-    return haul__why_by_flags(slot);
+    without.flags &= (uint8_t)~haul__ways_in_line(d, slot);
+    return haul__why_by_flags(&without);
 }
 
 /* Why such targets are reached one by one: they are neither plain bytes nor pointers to simple
@@ -329,6 +331,7 @@ haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot
                        slot->unit == 1 && haul__narrow(shape->plus, 1) == 0 &&
                        limits->max_scan_bytes >= HAUL__PLAIN_BYTES;
     array->is_called = shape->kind == HAUL_COUNT_KIND_FUNCTION && !has_pointers;
+    array->ways = (uint8_t)(slot->flags & HAUL__EXCLUDED);
     array->hint = haul__hint_for(d, slot, level + 1u == slot->levels ? slot->target : NULL);
     haul__array_demands(walk, slot->unit, &array->demands);
     if (walk && d->order_log) {
@@ -339,6 +342,8 @@ haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot
     }
     if (!array->is_string && !array->is_called && !is_countable(shape, level, array))
         array->why = (uint8_t)haul__why_uncounted(shape);
+    if (array->is_called && array->ways)
+        array->why = HAUL__WHY_DIRECTION;
     prepare_short(array);
     return HAUL_OK;
 }
@@ -349,10 +354,11 @@ haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot
 static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
 {
     const haul__slot *slot = &d->met_types[number].walk->slots[i];
+    const unsigned ways = d->in_order ? 0 : haul__ways_in_line(d, slot);
     haul__edge *edge = &d->met_types[number].edges[i];
     uint32_t target;
     edge->offset = slot->offset;
-    if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) ||
+    if (!slot->target || slot->levels != 1 || (slot->flags & ~(HAUL__SLOT_EACH | ways)) ||
         slot->shape[0].kind != HAUL_COUNT_KIND_ONE)
         return HAUL_OK;
     if (haul__met_type_by(d, slot, &target) != HAUL_OK)
@@ -364,7 +370,8 @@ static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
     edge->brief =
         d->met_types[target].is_brief && target <= UINT16_MAX && slot->offset % HAUL__WORD == 0;
     edge->may_stop = edge->one && d->found->elsewhere && !d->recording;
-    edge->one &= !haul__is_general(d);
+    edge->ways = edge->one || edge->brief ? ways : 0;
+    edge->one &= !haul__is_general(d) && !ways;
     return HAUL_OK;
 }
 

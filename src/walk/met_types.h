@@ -30,6 +30,7 @@ typedef struct haul__plain_array {
     uint8_t is_called;    /* a callback counts; multiply, field and add are unused */
     uint8_t has_pointers; /* each leads to one object of the type with the number `target` */
     uint8_t is_short;     /* one field counts, and `scale` to `width_mark` are known */
+    uint8_t ways;         /* the directions that its bytes are excluded from */
     uint8_t why;          /* haul__why: its pointers take the general way; 0: they do not */
     uint32_t target;
     uint32_t hint;         /* 1 + the number of the hint that names it; 0: none does */
@@ -51,6 +52,7 @@ typedef struct haul__edge {
     /* The same, if the walk asks first whether the object has a copy elsewhere (may_stop.c). */
     uint32_t may_stop;
     uint32_t brief; /* it leads to exactly one object of a brief type (brief.h) */
+    uint32_t ways;  /* it would be `one`, but its target is excluded from these directions */
     /* it leads to a short array or a string, which can wait to be marked; NULL: it does not */
     const haul__plain_array *array;
 } haul__edge;
@@ -148,6 +150,13 @@ haul_status haul__met_type_edges(haul__discovery *d, uint32_t number);
 /* Gives a simple type of whole granules a form for objects that do not begin with a granule, once.
  * 0: out of memory. */
 int haul__met_type_ragged(haul__discovery *d, haul__met_type *met);
+/* The directions of a slot's targets, if its pointers may be followed in line all the same: 0 in
+ * walks that pass by some targets, or exclude nothing. */
+HAUL__INLINE unsigned haul__ways_in_line(const haul__discovery *d, const haul__slot *slot)
+{
+    return haul__is_general(d) || d->within || d->found->elsewhere ? 0
+                                                                   : slot->flags & HAUL__EXCLUDED;
+}
 /* Describes the pointers of a level of a slot. array->why: they take the general way. */
 haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot, unsigned level,
                                       haul__plain_array *array);

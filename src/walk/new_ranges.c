@@ -88,6 +88,7 @@ int haul__list_apart(haul__discovery *d, uintptr_t address, const haul__met_type
     haul__listing *listing = d->listing;
     const size_t padding = padding_of(walk, walk->extent, address + walk->extent);
     haul__new_range *range;
+    listing->clear = 0;
     listing->unclear += padding != 0; /* the walk has asked for the object alone */
     if (!padding && is_third(listing, address, met)) {
         range = &listing->list.at[--listing->list.count - 1];

@@ -24,6 +24,7 @@ typedef struct haul__listing {
      * next one of a row; all of one type. 0: there is none. */
     uintptr_t before, last, next;
     const haul_type *last_type;
+    uintptr_t clear;              /* the objects of that row up to here have no copy elsewhere */
     haul__slot_filter *is_wanted; /* NULL: all pointers are followed, and ranges are listed */
     void *user;
 } haul__listing;
@@ -32,6 +33,13 @@ typedef struct haul__listing {
 haul_status haul__list_entry(haul__discovery *d, const haul__entry *entry);
 /* The same for an object that does not go on with the last ranges. */
 int haul__list_apart(haul__discovery *d, uintptr_t address, const haul__met_type *met);
+
+/* Does an object go on with the last ranges, where it is known to have no copy? */
+HAUL__INLINE int haul__goes_on_clear(const haul__listing *listing, uintptr_t address,
+                                     const haul__met_type *met)
+{
+    return address == listing->next && address <= listing->clear && met->type == listing->last_type;
+}
 
 /* Lists one object of a simple type, in a walk that wants all ranges. `is_clear`: none of its bytes
  * has a copy elsewhere. 0: out of memory. */

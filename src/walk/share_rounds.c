@@ -3,6 +3,7 @@
  */
 #include "walk/share_rounds.h"
 #include "map/mark.h"
+#include "walk/aliases.h"
 #include "walk/mark_inline.h"
 #include "walk/news.h"
 #include "walk/parcels.h"
@@ -138,6 +139,7 @@ void haul__share_close(haul__discovery *d, haul__share *share)
         const haul__found *found = &share->sharer[i].found;
         haul__release(d->allocator, found->empty, found->empty_capacity * sizeof *found->empty);
         haul__starts_close(&share->sharer[i].starts, d->allocator);
+        HAUL__LIST_RELEASE(d->allocator, &share->sharer[i].walk.aliases);
     }
     haul__release(d->allocator, share->fresh,
                   share->sharer_count * share->parcels_needed * sizeof *share->fresh);

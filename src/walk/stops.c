@@ -14,7 +14,7 @@ static haul__meeting meet(const haul__elsewhere *elsewhere, uintptr_t address, s
     case HAUL__CLEAR:
         return HAUL__HERE;
     case HAUL__COPIED:
-        return elsewhere->stop(elsewhere->user, address, bytes, i);
+        return haul__stop_around(elsewhere, address, bytes, i);
     default:
         return elsewhere->meet(elsewhere->user, address, bytes);
     }

@@ -4,6 +4,7 @@
  * is asked for are put aside (asides.c).
  */
 #include "type/field.h"
+#include "walk/aliases.h"
 #include "walk/asides.h"
 #include "walk/by_aim.h"
 #include "walk/mark_inline.h"
@@ -197,13 +198,19 @@ HAUL__INLINE int follow_short(haul__share *share, haul__sharer *own, const haul_
     return send_pointer(share, own, edge, value, (uint64_t)(count * array->scale + array->shift));
 }
 
-/* Follows one pointer of an object. */
+/* Follows one pointer of an object, whose value is known. */
+HAUL__INLINE int follow_value(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
+                              uintptr_t object, uintptr_t value)
+{
+    return HAUL__LIKELY(edge->is_fixed) ? send_pointer(share, own, edge, value, edge->bytes)
+                                        : follow_short(share, own, edge, object, value);
+}
+
 HAUL__INLINE int follow(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
                         uintptr_t object)
 {
-    const uintptr_t value = haul__load_word((const void *)(object + edge->offset));
-    return HAUL__LIKELY(edge->is_fixed) ? send_pointer(share, own, edge, value, edge->bytes)
-                                        : follow_short(share, own, edge, object, value);
+    return follow_value(share, own, edge, object,
+                        haul__load_word((const void *)(object + edge->offset)));
 }
 
 /* Follows the pointers of an object that has many. Mostly all of them or few of them are NULL, so
@@ -223,6 +230,82 @@ HAUL__INLINE int visit_large(haul__share *share, haul__sharer *own, const haul__
             return 0;
     return 1;
 }
+
+/* ---- Objects of brief types. */
+
+static haul_status note_field(void *own, uintptr_t address, unsigned bytes, int64_t value)
+{
+    note_read(own, address, bytes, value);
+    return HAUL_OK;
+}
+
+/* Lists a borrowed pointer in the thread's own part of the walk. 0: out of memory. */
+static HAUL__NOINLINE int note_alias(haul__sharer *own, const haul__brief_row *row,
+                                     const haul__brief_target *target, uintptr_t object,
+                                     uintptr_t value)
+{
+    haul__field_value w;
+    memset(&w, 0, sizeof w);
+    w.slot = target->slot;
+    w.at = object + row->offset;
+    w.value = value;
+    w.address = value & ~row->tags;
+    return haul__note_alias(&own->walk, &w) == HAUL_OK;
+}
+
+HAUL__HOT static int visit_brief(haul__share *share, haul__sharer *own, const haul__met_type *met,
+                                 uintptr_t object, const haul__brief_meaning *m)
+{
+    const haul__brief *brief = met->brief;
+    const haul__aimed_edge *edges =
+        share->aims->edges.at + share->aims->first.at[met - share->types];
+    size_t i;
+    if (brief->row_count)
+        (void)haul__brief_note(brief, object, m, note_field, own);
+    for (i = 0; i < m->count; i++) {
+        const haul__brief_row *row = m->pointer[i].row;
+        const haul__brief_target *target = m->pointer[i].target;
+        const uintptr_t value = m->pointer[i].value;
+        if (!row->is_alias) {
+            if (HAUL__UNLIKELY(!follow_value(
+                    share, own, &edges[brief->slot_count + (size_t)(target - brief->targets)],
+                    object, value & ~row->tags)))
+                return 0;
+        } else if (HAUL__UNLIKELY(!note_alias(own, row, target, object, value))) {
+            haul__end_round(share, HAUL__NEEDS_MEMORY);
+            return 0;
+        }
+    }
+    for (i = 0; i < brief->slot_count; i++)
+        if (HAUL__UNLIKELY(!follow(share, own, &edges[i], object)))
+            return 0;
+    return 1;
+}
+
+int haul__visit_brief_by_aim(haul__share *share, haul__sharer *own, const haul__met_type *met,
+                             uintptr_t object, const haul__brief_meaning *m)
+{
+    return visit_brief(share, own, met, object, m);
+}
+
+static int visit_brief_array(haul__share *share, haul__sharer *own, const haul__aim *aim,
+                             uintptr_t first, uintptr_t end)
+{
+    const haul__met_type *met = &share->types[aim->met];
+    haul__brief_meaning m;
+    uintptr_t object;
+    for (object = first; object < end; object += met->walk->extent) {
+        if (HAUL__UNLIKELY(!haul__brief_read(met->brief, object, &m))) {
+            haul__give_up(share, HAUL__WHY_RULES, (uint64_t)(aim - share->aims->list.at));
+            return 0;
+        }
+        if (HAUL__UNLIKELY(!visit_brief(share, own, met, object, &m)))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- Ranges and single objects. */
 
 HAUL__INLINE int visit_objects(haul__share *share, haul__sharer *own, const haul__aim *aim,
                                uintptr_t first, uintptr_t end)
@@ -286,6 +369,7 @@ HAUL__HOT static void visit_parcel_by_aim(haul__share *share, haul__sharer *own,
         if (i % FETCHED_AT_ONCE == 0)
             fetch_ranges(share, entry, i + 2 * FETCHED_AT_ONCE, count);
         if (!(aim->kind == HAUL__AIM_POINTERS ? visit_pointers(share, own, aim, first, end)
+              : aim->kind == HAUL__AIM_BRIEF  ? visit_brief_array(share, own, aim, first, end)
                                               : visit_objects(share, own, aim, first, end)))
             return;
     }

@@ -1,6 +1,7 @@
 /* Pointers and objects that the innermost loops leave over.
  */
 #include "walk/visit_edge.h"
+#include "walk/exclude.h"
 #include "walk/follow.h"
 #include "walk/mark_inline.h"
 #include "walk/plain_arrays.h"
@@ -27,7 +28,7 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
     const haul__slot *slot = &met->walk->slots[i];
     haul__plain_array *array = &met->arrays[i];
     haul__object o;
-    if (edge->brief) {
+    if (edge->brief && !edge->ways) {
         const uintptr_t value = haul__load_word((const void *)(element + edge->offset));
         return value ? haul__queue_brief(d, value, HAUL__ENTRY_TYPE(edge->tag)) : HAUL_OK;
     }
@@ -60,6 +61,13 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
     }
     o = haul__single_object(element, d->met_types[number].walk);
     return haul__visit_slot(d, &o, slot);
+}
+
+haul_status haul__follow_barred(haul__discovery *d, uintptr_t value, const haul__edge *edge)
+{
+    const uint32_t number = HAUL__ENTRY_TYPE(edge->tag);
+    const haul_status status = haul__exclude_later(d, value, number, edge->ways);
+    return edge->brief && status == HAUL_OK ? haul__queue_brief(d, value, number) : status;
 }
 
 /* Visits an object whose type has no edges, or queues it to be fetched. */

@@ -14,5 +14,8 @@ haul_status haul__visit_apart(haul__discovery *d, struct haul__candidates *c, ui
 /* Follows a pointer that leads to an array or a string. */
 haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
                              const haul__edge *edge);
+/* Follows a pointer with `ways` to one object: its target will be excluded. A brief one joins the
+ * queue; the caller has a simple one as a candidate. */
+haul_status haul__follow_barred(haul__discovery *d, uintptr_t value, const haul__edge *edge);
 
 #endif

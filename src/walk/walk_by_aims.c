@@ -23,9 +23,11 @@
  * Rejected by measurement: read sets in arrays that grow (huge pages are cleared for each; parcels
  * take them).
  */
+#include "walk/aliases.h"
 #include "walk/asides.h"
 #include "walk/by_aim.h"
 #include "walk/hints.h"
+#include "walk/mark_brief_by_aim.h"
 #include "walk/mark_inline.h"
 #include "walk/memo.h"
 #include "walk/share_rounds.h"
@@ -66,7 +68,7 @@ static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_
     fresh = haul__mark_by_aim(d, &share->sharer[0].starts, share->aims, aim, first,
                               first + (uintptr_t)bytes);
     if (fresh < 0) {
-        haul__give_up(share, HAUL__WHY_OVERLAP, HAUL__ENTRY_TYPE(entry));
+        haul__give_up(share, haul__why_unmarked(fresh), HAUL__ENTRY_TYPE(entry));
         return fresh == HAUL__NO_MEMORY ? HAUL_ERROR_MEMORY : HAUL_ERROR_GRAPH;
     }
     if (!haul__hint_range(d, aim->hint, first, first + (uintptr_t)bytes))
@@ -138,7 +140,20 @@ static void join_reads(void *user, size_t number, size_t first, size_t end, void
     }
 }
 
-/* The threads' read sets and empty pointers join the walk's. */
+/* The borrowed pointers that a thread has listed join the walk's. */
+static haul_status take_aliases(haul__discovery *d, const haul__discovery *own)
+{
+    size_t i;
+    for (i = 0; i < own->aliases.count; i++) {
+        haul__alias *alias = HAUL__LIST_ADD(d->allocator, &d->aliases);
+        if (!alias)
+            return HAUL_ERROR_MEMORY;
+        *alias = own->aliases.at[i];
+    }
+    return HAUL_OK;
+}
+
+/* The threads' read sets, empty and borrowed pointers join the walk's. */
 static haul_status take_found(haul__discovery *d, haul__share *share)
 {
     haul__found *found = d->found;
@@ -162,6 +177,8 @@ static haul_status take_found(haul__discovery *d, haul__share *share)
     found->read_count = reads;
     for (i = 0; i < share->sharer_count; i++) {
         const haul__found *own = &share->sharer[i].found;
+        if (take_aliases(d, &share->sharer[i].walk) != HAUL_OK)
+            return HAUL_ERROR_MEMORY;
         if (own->empty_count)
             memcpy(found->empty + found->empty_count, own->empty,
                    own->empty_count * sizeof *own->empty);

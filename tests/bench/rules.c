@@ -3,12 +3,13 @@
  * A random graph of nodes of 64 bytes, each with two pointers to others, malloc'ed in order and
  * linked in an order of chance. Each variant describes one more word, and fills it. The walk by
  * hand reads the same pointers as that variant. All have their turns within each round, by the
- * processor's clock.
+ * processor's clock. Discovery by one thread and by all is told by the plans.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
+#include "base/pool.h"
 
 enum { NODES = 1000000, KINDS = 3 };
 enum {
@@ -22,14 +23,24 @@ enum {
     IS_CHOSEN,
     IS_STRINGS,
     IS_HALF_SKIPPED,
+    IS_FIELD_IN,
+    IS_ARM_OUT,
+    IS_NODE_IN,
+    IS_PAIR_OUT,
+    IS_TEXT_IN,
     VARIANTS
 };
+
+typedef struct pair {
+    int64_t first, second;
+} pair;
 
 typedef struct node {
     int64_t kind; /* below KINDS */
     struct node *next, *other;
     union {
         struct node *node;
+        pair *pair;
         void *any;
         char *text;
         double number;
@@ -41,10 +52,6 @@ typedef struct node {
     } left;
     int64_t data[3];
 } node;
-
-typedef struct pair {
-    int64_t first, second;
-} pair;
 
 static haul_type *node_type, *pair_type;
 
@@ -72,6 +79,15 @@ static const haul_field chosen[] = {
 static const haul_field strings[] = { PLAIN, HAUL_STRING(node, u.text, IF_ONE),
                                       HAUL_RAW(node, u.small, IF_TWO) };
 static const haul_field half_skipped[] = { PLAIN, HAUL_SKIP(node, left.small) };
+static const haul_field field_in[] = { PLAIN,
+                                       HAUL_RAW(node, left.handle, .transfer = HAUL_COPYIN) };
+static const haul_field arm_out[] = { PLAIN, HAUL_OBJECT(node, u.node, &node_type, IF_ONE),
+                                      HAUL_RAW(node, u.number, IF_TWO, .transfer = HAUL_COPYOUT) };
+static const haul_field node_in[] = { PLAIN, HAUL_OBJECT(node, u.node, &node_type,
+                                                         .transfer = HAUL_COPYIN) };
+static const haul_field pair_out[] = { PLAIN, HAUL_OBJECT(node, u.pair, &pair_type,
+                                                          .transfer = HAUL_COPYOUT) };
+static const haul_field text_in[] = { PLAIN, HAUL_STRING(node, u.text, .transfer = HAUL_COPYIN) };
 
 #define VARIANT(name, fields)                                                                      \
     {                                                                                              \
@@ -87,7 +103,10 @@ static const struct variant {
                          VARIANT("else_raw", else_raw),     VARIANT("arms", arms),
                          VARIANT("small_arms", small_arms), VARIANT("tagged", tagged),
                          VARIANT("borrowed", borrowed),     VARIANT("chosen", chosen),
-                         VARIANT("strings", strings),       VARIANT("half_skipped", half_skipped) };
+                         VARIANT("strings", strings),       VARIANT("half_skipped", half_skipped),
+                         VARIANT("field_in", field_in),     VARIANT("arm_out", arm_out),
+                         VARIANT("node_in", node_in),       VARIANT("pair_out", pair_out),
+                         VARIANT("text_in", text_in) };
 
 /* All variants have the same nodes and pairs, in turn. */
 typedef struct graph {
@@ -114,6 +133,7 @@ static void fill_word(const graph *g, bench_random *random, node *at, size_t i, 
     case IS_ELSE_RAW:
     case IS_ARMS:
     case IS_SMALL_ARMS:
+    case IS_ARM_OUT:
         if (at->kind == 1)
             at->u.node = any(g, random);
         else
@@ -123,6 +143,7 @@ static void fill_word(const graph *g, bench_random *random, node *at, size_t i, 
         at->next = tag(at->next, i);
         break;
     case IS_BORROWED:
+    case IS_NODE_IN:
         at->u.node = any(g, random);
         break;
     case IS_CHOSEN:
@@ -130,6 +151,10 @@ static void fill_word(const graph *g, bench_random *random, node *at, size_t i, 
         break;
     case IS_STRINGS:
         at->u.any = at->kind == 1 ? (void *)&g->pairs[i] : NULL;
+        break;
+    case IS_PAIR_OUT:
+    case IS_TEXT_IN:
+        at->u.any = &g->pairs[i];
         break;
     default:
         break;
@@ -170,8 +195,14 @@ static size_t walk(const graph *g, int variant)
         const uintptr_t next = (uintptr_t)at->next & ~(uintptr_t)(variant == IS_TAGGED ? 1 : 0);
         meet(g, (const node *)next, &count);
         meet(g, at->other, &count);
-        if (variant == IS_STRINGS)
-            others += at->kind == 1 && strlen(at->u.text) > 0;
+        if (variant == IS_STRINGS || variant == IS_TEXT_IN)
+            others += (at->kind == 1 || variant == IS_TEXT_IN) && strlen(at->u.text) > 0;
+        else if (variant == IS_NODE_IN)
+            meet(g, at->u.node, &count);
+        else if (variant == IS_PAIR_OUT)
+            others += at->u.pair != NULL;
+        else if (variant == IS_ARM_OUT && at->kind == 1)
+            meet(g, at->u.node, &count);
         else if (at->kind == 1 && variant >= IS_ELSE_RAW && variant <= IS_CHOSEN)
             meet(g, at->u.node, &count);
         else if (variant == IS_CHOSEN)
@@ -180,11 +211,27 @@ static size_t walk(const graph *g, int variant)
     return count + others;
 }
 
-static void one_round(haul_context *context, const graph *g, int variant, int is_first)
+/* How long all threads take to discover as many objects. */
+static double discover_together(haul_context *together, const haul_root *root, size_t objects)
+{
+    haul_plan_info numbers;
+    haul_plan *plan;
+    if (haul_plan_create(together, haul_from_roots(root, 1), NULL, &plan) != HAUL_OK)
+        bench_die("rules", haul_context_error(together));
+    haul_plan_get_info(plan, &numbers);
+    haul_plan_free(&plan);
+    if (numbers.objects != objects)
+        bench_die("threads have not found as many objects as one thread", NULL);
+    return 1e3 * numbers.discover_seconds;
+}
+
+static void one_round(haul_context *context, haul_context *together, const graph *g, int variant,
+                      int is_first)
 {
     const char *name = variants[variant].name;
     haul_plan_info numbers;
     haul_plan *plan;
+    double by_threads;
     double started, walked, planned;
     size_t count;
     haul_root root = { 0 };
@@ -203,6 +250,7 @@ static void one_round(haul_context *context, const graph *g, int variant, int is
     planned = bench_processor_milliseconds();
     haul_plan_get_info(plan, &numbers);
     haul_plan_free(&plan);
+    by_threads = discover_together(together, &root, numbers.objects);
     haul_type_free(&node_type);
     haul_type_free(&pair_type);
     if (numbers.objects != count)
@@ -211,6 +259,8 @@ static void one_round(haul_context *context, const graph *g, int variant, int is
         return;
     report_value(name, "plan_ns", 1e6 * (planned - walked) / (double)count);
     report_value(name, "plan_walks", (planned - walked) / (walked - started));
+    report_value(name, "discover", 1e3 * numbers.discover_seconds);
+    report_value(name, "discover_threads", by_threads);
 }
 
 static void open_graph(graph *g, double scale)
@@ -246,17 +296,20 @@ static void close_graph(graph *g)
 
 void measure_rules(int runs, double scale)
 {
-    haul_context *context;
+    const haul_context_options options = { .threads = haul__processors() };
+    haul_context *context, *together;
     graph g;
     int run, i;
     report_begin("rules");
     open_graph(&g, scale);
-    if (haul_context_create(NULL, &context) != HAUL_OK)
+    if (haul_context_create(NULL, &context) != HAUL_OK ||
+        haul_context_create(&options, &together) != HAUL_OK)
         bench_die("rules", NULL);
     for (run = -1; run < runs; run++)
         for (i = 0; i < VARIANTS; i++)
-            one_round(context, &g, i, run < 0);
+            one_round(context, together, &g, i, run < 0);
     haul_context_free(&context);
+    haul_context_free(&together);
     close_graph(&g);
     report_end();
 }

@@ -1,8 +1,9 @@
 /* Brief objects (walk/brief.c): short structs of whole words whose rules read their own fields.
  *
- * Types are drawn by chance, a role for each word. Graphs of such objects, which touch or not, are
- * packed. What each word becomes is worked out here from its role; and a walk that asks `readable`,
- * which takes all objects the general way, must find the same.
+ * Types are drawn by chance, a role and a direction for each word. Graphs of such objects, which
+ * touch or not, are packed and come back. What each byte becomes is worked out here from its role
+ * and its direction; and a walk that asks `readable`, which takes all objects the general way, must
+ * find the same. So must several threads, beside an array that is so long that they share the walk.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "haul.h"
 #include "support/builds.h"
 #include "support/check.h"
+#include "support/outcomes.h"
 #include "support/random.h"
 #include "support/types.h"
 
@@ -26,6 +28,13 @@ enum {
     LEAVES = 20,
     KINDS = 4 /* the values of a node's first word */
 };
+
+/* So many that an array of them makes a shared walk worth it. */
+#if defined(HAUL_STRESS_THREADS) || defined(HAUL_EMULATED)
+enum { MANY = 100 };
+#else
+enum { MANY = 16000 };
+#endif
 
 typedef enum role {
     DATA,
@@ -46,7 +55,7 @@ typedef enum role {
     HALF_SKIPPED, /* its second half */
     HALF_ELSE,    /* bytes: its first half by a field whatever the kind, its second by none */
     HALVES,       /* bytes if the kind is 1, by two fields */
-    THERE,        /* bytes if the kind is 1, which do not come back */
+    ONLY_ONE,     /* bytes if the kind is 1 */
     ROLES
 } role;
 
@@ -54,7 +63,8 @@ typedef struct drawn {
     haul_type *type;
     size_t words, field_count;
     role role[MOST_WORDS];
-    int target[MOST_WORDS]; /* of a pointer to a node: its type */
+    int target[MOST_WORDS];             /* of a pointer to a node: its type */
+    haul_transfer transfer[MOST_WORDS]; /* of bytes, or of what a pointer leads to */
     haul_case cases[MOST_WORDS][KINDS];
     haul_field fields[MOST_FIELDS];
 } drawn;
@@ -63,6 +73,13 @@ typedef struct leaf {
     struct leaf *next;
     uintptr_t number;
 } leaf;
+
+/* A graph beside so many leaves that all threads discover both. */
+typedef struct wide {
+    leaf *many;
+    uintptr_t *nodes;
+    int64_t many_count, node_count;
+} wide;
 
 /* The world of one round. */
 static struct {
@@ -76,6 +93,11 @@ static struct {
     int32_t numbers[KINDS][KINDS]; /* an array for each count */
     uintptr_t *pool;
     int is_reached[MOST_NODES];
+    struct { /* what pointers bar from coming back */
+        int node[MOST_NODES], leaf[LEAVES], text;
+    } stays;
+    int leaf_is_reached[LEAVES], text_is_reached, are_reached[KINDS]; /* the arrays of numbers */
+    int are_unsent[KINDS], are_unreturned[KINDS];
     int is_array;    /* nodes of the last type are one array, the root */
     int has_several; /* arrays of nodes that overlap are counted by the order of finding */
 } the;
@@ -129,10 +151,18 @@ static void choose_by_kind(drawn *t, size_t word, haul_field *field)
     field->type_switch.case_bytes = sizeof(haul_case);
 }
 
+/* Has the word's first field a direction? Of an arm, the other one has it. */
+static int has_transfer(role what)
+{
+    return what != HALF_SKIPPED && what != BORROWED && what != ARM && what != HALF_ARM;
+}
+
 static void draw_pointer(drawn *t, size_t word)
 {
     haul_field *field = add_field(t, word, HAUL_FIELD_POINTER), *raw;
     const int target = t->target[word];
+    if (has_transfer(t->role[word]))
+        field->transfer = t->transfer[word];
     if (t->role[word] < HALF_SKIPPED)
         field->target = &the.types[target].type;
     else
@@ -143,10 +173,9 @@ static void draw_pointer(drawn *t, size_t word)
         field->offset += WORD / 2;
         field->bytes = WORD / 2;
         break;
-    case THERE:
+    case ONLY_ONE:
         field->kind = HAUL_FIELD_RAW;
         field->when = when_kind(HAUL_WHEN_KIND_FIELD, 1);
-        field->transfer = HAUL_COPYIN;
         break;
     case HALF_ELSE:
     case HALVES:
@@ -159,6 +188,7 @@ static void draw_pointer(drawn *t, size_t word)
         raw = add_field(t, word, HAUL_FIELD_RAW);
         *raw = *field;
         raw->offset += WORD / 2;
+        raw->transfer = t->transfer[word];
         break;
     case TO_LEAF:
         field->target = &the.leaf_type;
@@ -177,6 +207,7 @@ static void draw_pointer(drawn *t, size_t word)
         raw = add_field(t, word, HAUL_FIELD_RAW);
         raw->bytes = t->role[word] == ARM ? WORD : WORD / 2;
         raw->when = when_kind(HAUL_WHEN_KIND_FIELD, 2);
+        raw->transfer = t->transfer[word];
         break;
     case UNLESS_THREE:
         field->target = &the.leaf_type;
@@ -215,9 +246,21 @@ static void draw_pointer(drawn *t, size_t word)
     }
 }
 
-static void draw_type(random_source *random, drawn *t)
+/* Only plain bytes and their arrays need not be sent. */
+static haul_transfer draw_transfer(random_source *random, role what, size_t often)
 {
-    const size_t rare = random_between(random, 1, 3);
+    static const haul_transfer all[] = { HAUL_COPYIN, HAUL_COPYOUT, HAUL_CREATE };
+    const int is_pointer = what >= TO_NODE && what < HALF_SKIPPED;
+    if (random_below(random, often))
+        return HAUL_COPY;
+    return is_pointer && what != NUMBERS && what != ARM && what != HALF_ARM
+               ? HAUL_COPYIN
+               : all[random_below(random, 3)];
+}
+
+static void draw_type(random_source *random, drawn *t, int has_directions)
+{
+    const size_t rare = random_between(random, 1, 3), often = random_between(random, 1, 20);
     size_t i;
     memset(t, 0, sizeof *t);
     t->words = random_one_in(random, 4) ? random_between(random, 2, MOST_WORDS)
@@ -227,6 +270,8 @@ static void draw_type(random_source *random, drawn *t)
     for (i = 2; i < t->words; i++) {
         t->role[i] = random_below(random, rare) ? DATA : (role)random_below(random, ROLES);
         t->target[i] = (int)random_below(random, TYPES);
+        if (has_directions)
+            t->transfer[i] = draw_transfer(random, t->role[i], often);
     }
 }
 
@@ -239,6 +284,8 @@ static void make_type(drawn *t, const char *name)
             add_field(t, i, HAUL_FIELD_SKIP);
         else if (t->role[i] != DATA)
             draw_pointer(t, i);
+        else if (t->transfer[i] != HAUL_COPY)
+            add_field(t, i, HAUL_FIELD_RAW)->transfer = t->transfer[i];
     }
     memset(&what, 0, sizeof what);
     what.name = name;
@@ -250,7 +297,7 @@ static void make_type(drawn *t, const char *name)
     t->type = type_new(&what);
 }
 
-static void make_types(random_source *random)
+static void make_types(random_source *random, int has_directions)
 {
     static const char *const names[TYPES] = { "a", "b", "c" };
     static const haul_field leaf_fields[] = { HAUL_OBJECT(leaf, next, &the.leaf_type) };
@@ -258,7 +305,7 @@ static void make_types(random_source *random)
     the.has_several = 0;
     the.leaf_type = TYPE_NEW(leaf, leaf_fields);
     for (i = 0; i < TYPES; i++)
-        draw_type(random, &the.types[i]);
+        draw_type(random, &the.types[i], has_directions);
     for (i = 0; i < TYPES; i++)
         make_type(&the.types[i], names[i]);
     for (i = 0; i < TYPES; i++)
@@ -380,8 +427,13 @@ static void make_graph(random_source *random)
         for (k = 1; k < t->words; k++)
             the.node[i][k] = word_of(random, t, the.node[i], k);
     }
-    for (i = 0; i < LEAVES; i++)
+    for (i = 0; i < LEAVES; i++) {
         the.leaves[i].next = random_one_in(random, 3) ? NULL : &the.leaves[i * 7 % LEAVES];
+        the.leaves[i].number = (uintptr_t)random_next(random);
+    }
+    for (i = 0; i < KINDS; i++)
+        for (k = 0; k < KINDS; k++)
+            the.numbers[i][k] = (int32_t)(random_next(random) & 0x7fffffff);
     memcpy(the.text, "a text", 7);
 }
 
@@ -415,13 +467,44 @@ static int is_pointer(const drawn *t, const uintptr_t *node, size_t i, size_t *r
         *rest = WORD;
         return 0;
     case HALVES:
-    case THERE:
+    case ONLY_ONE:
         *rest = kind == 1 ? WORD : 0;
         return 0;
     case TEXT:
         return kind == 2;
     default:
         return 1;
+    }
+}
+
+static int is_unsent(haul_transfer transfer)
+{
+    return transfer == HAUL_COPYOUT || transfer == HAUL_CREATE;
+}
+
+static int is_unreturned(haul_transfer transfer)
+{
+    return transfer == HAUL_COPYIN || transfer == HAUL_CREATE;
+}
+
+/* How many of the word's first bytes have its direction now? */
+static size_t directed_bytes(const drawn *t, const uintptr_t *node, size_t i)
+{
+    const int kind = kind_of(node);
+    switch (t->role[i]) {
+    case DATA:
+        return WORD;
+    case ARM:
+        return kind == 2 ? WORD : 0;
+    case HALF_ARM:
+        return kind == 2 ? WORD / 2 : 0;
+    case HALVES:
+    case ONLY_ONE:
+        return kind == 1 ? WORD : 0;
+    case HALF_ELSE:
+        return kind == 1 ? WORD / 2 : 0;
+    default:
+        return 0;
     }
 }
 
@@ -433,11 +516,39 @@ static size_t number_of(uintptr_t address)
     return i;
 }
 
+/* Marks what a pointer to anything but nodes reaches. */
+static void reach_beside(const drawn *t, const uintptr_t *node, size_t i)
+{
+    const int kind = kind_of(node), stays = is_unreturned(t->transfer[i]);
+    const leaf *at = (const leaf *)node[i];
+    if (!node[i])
+        return;
+    if (t->role[i] == TEXT) {
+        the.text_is_reached = 1;
+        the.stays.text |= stays;
+    } else if (t->role[i] == NUMBERS) {
+        the.are_reached[kind] = 1;
+        the.are_unsent[kind] |= is_unsent(t->transfer[i]);
+        the.are_unreturned[kind] |= stays;
+    } else if (t->role[i] == TO_LEAF || t->role[i] == UNLESS_THREE ||
+               (t->role[i] == CHOSEN && !kind)) {
+        the.stays.leaf[at - the.leaves] |= stays;
+        for (; at && !the.leaf_is_reached[at - the.leaves]; at = at->next)
+            the.leaf_is_reached[at - the.leaves] = 1;
+    }
+}
+
 /* Marks what the node's pointers reach; the list of nodes is the worklist. */
 static size_t reach_from(size_t first, size_t roots, size_t *list)
 {
     size_t count = 0, read, i, rest;
     memset(the.is_reached, 0, sizeof the.is_reached);
+    memset(&the.stays, 0, sizeof the.stays);
+    memset(the.leaf_is_reached, 0, sizeof the.leaf_is_reached);
+    memset(the.are_reached, 0, sizeof the.are_reached);
+    memset(the.are_unsent, 0, sizeof the.are_unsent);
+    memset(the.are_unreturned, 0, sizeof the.are_unreturned);
+    the.text_is_reached = 0;
     for (; count < roots; count++) {
         list[count] = first + count;
         the.is_reached[first + count] = 1;
@@ -451,7 +562,9 @@ static size_t reach_from(size_t first, size_t roots, size_t *list)
             size_t k;
             if (!is_pointer(t, node, i, &rest))
                 continue;
+            reach_beside(t, node, i);
             for (k = to; k < end && k < the.node_count; k++) {
+                the.stays.node[k] |= has_transfer(t->role[i]) && is_unreturned(t->transfer[i]);
                 if (the.is_reached[k])
                     continue;
                 the.is_reached[k] = 1;
@@ -470,6 +583,8 @@ static void check_word(const haul_plan *plan, const char *arena, const drawn *t,
     size_t rest, offset;
     if (!is_pointer(t, node, i, &rest)) {
         memcpy(&expected, &node[i], rest);
+        if (is_unsent(t->transfer[i]))
+            memset(&expected, 0, directed_bytes(t, node, i));
         CHECK(copy == expected);
         return;
     }
@@ -529,6 +644,26 @@ static void put_back(const contents *kept)
     memcpy(the.numbers, kept->numbers, sizeof the.numbers);
 }
 
+/* What pointers to anything but nodes lead to, after the return. */
+static void check_rest(const contents *after)
+{
+    size_t i, k;
+    for (i = 0; i < LEAVES; i++) {
+        const int comes = the.leaf_is_reached[i] && !the.stays.leaf[i];
+        uintptr_t expected = the.leaves[i].number;
+        for (k = 0; comes && k < WORD; k++)
+            ((unsigned char *)&expected)[k] ^= 0x33;
+        CHECK(after->leaves[i].number == expected);
+    }
+    CHECK(after->text[0] == (the.text[0] ^ (the.text_is_reached && !the.stays.text ? 0x33 : 0)));
+    for (i = 1; i < KINDS; i++)
+        for (k = 0; k < i; k++) {
+            const int32_t sent = the.are_unsent[i] ? 0 : the.numbers[i][k];
+            const int comes = the.are_reached[i] && !the.are_unreturned[i];
+            CHECK(after->numbers[i][k] == (comes ? sent ^ 0x33333333 : the.numbers[i][k]));
+        }
+}
+
 /* Each byte of the copy changes, and comes back. */
 static void check_return(haul_plan *plan, haul_plan *general, unsigned char *arena,
                          const size_t *list, size_t count)
@@ -553,13 +688,19 @@ static void check_return(haul_plan *plan, haul_plan *general, unsigned char *are
         const uintptr_t *node = the.node[list[i]], *now = after.pool + (node - the.pool);
         const drawn *t = &the.types[the.type_of[list[i]]];
         for (k = 1; k < t->words; k++) {
-            const int stays = is_pointer(t, node, k, &rest) || t->role[k] == THERE;
-            for (byte = 0; byte < WORD; byte++)
-                CHECK(
-                    ((const unsigned char *)&now[k])[byte] ==
-                    (((const unsigned char *)&node[k])[byte] ^ (!stays && byte < rest ? 0x33 : 0)));
+            const int stays = is_pointer(t, node, k, &rest) || the.stays.node[list[i]];
+            const size_t directed = directed_bytes(t, node, k);
+            for (byte = 0; byte < WORD; byte++) {
+                const unsigned char here = ((const unsigned char *)&node[k])[byte];
+                const int is_directed = byte < directed;
+                const int sent = is_directed && is_unsent(t->transfer[k]) ? 0 : here;
+                const int comes =
+                    !stays && byte < rest && !(is_directed && is_unreturned(t->transfer[k]));
+                CHECK(((const unsigned char *)&now[k])[byte] == (comes ? sent ^ 0x33 : here));
+            }
         }
     }
+    check_rest(&after);
     free(before.pool);
     free(after.pool);
 }
@@ -640,6 +781,223 @@ static void check_wrong(random_source *random, haul_context *asks)
     haul_plan_free(&general);
 }
 
+/* May some object be unusual, or overlap another one? Then one thread walks in the end. */
+static int may_be_alone(void)
+{
+    size_t i, k;
+    for (i = 0; i < TYPES; i++)
+        for (k = 1; k < the.types[i].words; k++) {
+            const role r = the.types[i].role[k];
+            if (r == HALVES || r == SEVERAL || the.types[i].transfer[k] != HAUL_COPY)
+                return 1;
+        }
+    return the.is_array;
+}
+
+/* Threads find what one thread finds, in a sound graph or a wrong one. */
+static void check_threads(random_source *random, int is_wrong, size_t *shared)
+{
+    static leaf many[MANY];
+    const size_t first =
+        the.is_array ? (TYPES - 1) * (KINDS - 1) : random_below(random, the.node_count);
+    drawn *t = &the.types[the.type_of[first]];
+    haul_field fields[] = {
+        HAUL_OBJECTS(wide, many, &the.leaf_type, HAUL_COUNT(wide, many_count)),
+        HAUL_OBJECTS(wide, nodes, &t->type, HAUL_COUNT(wide, node_count)),
+    };
+    wide all = { many, the.node[first], MANY,
+                 the.is_array ? (int64_t)(the.node_count - first) : 1 };
+    haul_root root = { &all, NULL, 1 };
+    haul_type *wide_type;
+    outcome alone;
+    int has_shared;
+    fields[1].element_bytes = t->words * WORD;
+    wide_type = TYPE_NEW(wide, fields);
+    CHECK_STATUS(haul_type_commit(wide_type), HAUL_OK);
+    root.type = wide_type;
+    has_shared = outcomes_agree(&root, NULL, OUTCOMES_FORMS, &alone);
+    if (!is_wrong && !may_be_alone())
+        CHECK_EQ(has_shared, CAN_SHARE);
+    *shared += has_shared != 0;
+    if (!is_wrong)
+        CHECK_STATUS(alone.status, HAUL_OK);
+    outcome_free(&alone);
+    haul_type_free(&wide_type);
+}
+
+TEST(brief_objects, several_threads_find_what_one_thread_finds)
+{
+    random_source random = random_start("brief objects by threads");
+    size_t shared = 0;
+    int round;
+    for (round = 0; round < ROUNDS / 2; round++) {
+        make_types(&random, random_one_in(&random, 4));
+        make_graph(&random);
+        check_threads(&random, 0, &shared);
+        the.node[random_below(&random, the.node_count)][1] = random_one_in(&random, 2) ? 8 : 1;
+        check_threads(&random, 1, &shared);
+        free(the.pool);
+        free_types();
+    }
+    CHECK(!CAN_SHARE || shared > ROUNDS / 8);
+}
+
+/* ---- Objects with holes, and other ranges in and around them. */
+
+enum { SHAPES = 4, SHAPE_WORDS = 6, ROWS = 12, GROUND = 32 };
+
+typedef struct row {
+    void *shape[SHAPES];
+    char *text;
+    int32_t *numbers;
+    int32_t number_count;
+} row;
+
+typedef struct rows {
+    leaf *many;
+    row *all;
+    int64_t many_count, row_count;
+} rows;
+
+/* Skips words and halves of words, and leaves at least one word. */
+static haul_type *draw_shape(random_source *random)
+{
+    const size_t words = random_between(random, 1, SHAPE_WORDS);
+    const size_t stays = random_below(random, words), rare = random_between(random, 1, 3);
+    haul_field fields[2 * SHAPE_WORDS];
+    haul_struct what;
+    size_t count = 0, half;
+    haul_type *type;
+    memset(fields, 0, sizeof fields);
+    for (half = 0; half < 2 * words; half++) {
+        if (half / 2 == stays || (rare > 1 && random_one_in(random, rare)))
+            continue;
+        fields[count].name = "f";
+        fields[count].kind = HAUL_FIELD_SKIP;
+        fields[count].offset = half * WORD / 2;
+        fields[count].bytes = WORD / 2;
+        if (half % 2 == 0 && !random_one_in(random, 3)) {
+            fields[count].bytes = WORD;
+            half++;
+        }
+        count++;
+    }
+    memset(&what, 0, sizeof what);
+    what.name = "shape";
+    what.bytes = words * WORD;
+    what.alignment = WORD;
+    what.fields = fields;
+    what.field_count = count;
+    what.field_bytes = sizeof *fields;
+    type = type_new(&what);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    return type;
+}
+
+static haul_type *type_of_rows(haul_type **shapes, haul_type **row_type)
+{
+    haul_field row_fields[SHAPES + 2] = {
+        [SHAPES] = HAUL_STRING(row, text),
+        HAUL_ARRAY(row, numbers, HAUL_COUNT(row, number_count)),
+    };
+    const haul_field fields[] = {
+        HAUL_OBJECTS(rows, many, &the.leaf_type, HAUL_COUNT(rows, many_count)),
+        HAUL_OBJECTS(rows, all, row_type, HAUL_COUNT(rows, row_count)),
+    };
+    haul_type *type;
+    size_t i;
+    for (i = 0; i < SHAPES; i++) {
+        const haul_field to_one = HAUL_ADDRESS(row, shape[0], .target = &shapes[i]);
+        row_fields[i] = to_one;
+        row_fields[i].offset += i * WORD;
+    }
+    *row_type = TYPE_NEW(row, row_fields);
+    type = TYPE_NEW(rows, fields);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    return type;
+}
+
+TEST(brief_objects, ranges_in_and_around_holes_are_counted_as_by_one_thread)
+{
+    static const haul_field leaf_fields[] = { HAUL_OBJECT(leaf, next, &the.leaf_type) };
+    static leaf many[MANY];
+    static uintptr_t ground[GROUND];
+    random_source random = random_start("brief objects: holes");
+    size_t shared = 0, round, i, k;
+    memset(ground, 0x5a, sizeof ground);
+    the.leaf_type = TYPE_NEW(leaf, leaf_fields);
+    for (round = 0; round < ROUNDS; round++) {
+        haul_type *shapes[SHAPES], *row_type, *type;
+        row each[ROWS];
+        rows all = { many, each, MANY, (int64_t)random_between(&random, 1, ROWS) };
+        const size_t spread = random_one_in(&random, 2) ? GROUND - SHAPE_WORDS : 3;
+        const size_t rare = random_between(&random, 2, 12);
+        haul_root root = { &all, NULL, 1 };
+        outcome alone;
+        for (i = 0; i < SHAPES; i++)
+            shapes[i] = draw_shape(&random);
+        root.type = type = type_of_rows(shapes, &row_type);
+        memset(each, 0, sizeof each);
+        for (i = 0; i < ROWS; i++) {
+            uintptr_t *place[SHAPES + 2];
+            for (k = 0; k < SHAPES + 2; k++)
+                place[k] =
+                    random_one_in(&random, rare) ? &ground[random_below(&random, spread)] : NULL;
+            for (k = 0; k < SHAPES; k++)
+                each[i].shape[k] = place[k];
+            each[i].numbers = (int32_t *)(void *)place[SHAPES];
+            each[i].number_count = place[SHAPES] ? (int32_t)random_between(&random, 1, 6) : 0;
+            each[i].text = random_one_in(&random, 4) ? (char *)place[SHAPES + 1] : NULL;
+            if (each[i].text)
+                each[i].text[random_below(&random, 12)] = 0;
+        }
+        shared += outcomes_agree(&root, NULL, OUTCOMES_FORMS, &alone) != 0;
+        CHECK_STATUS(alone.status, HAUL_OK);
+        outcome_free(&alone);
+        haul_type_free(&type);
+        haul_type_free(&row_type);
+        for (i = 0; i < SHAPES; i++)
+            haul_type_free(&shapes[i]);
+    }
+    haul_type_free(&the.leaf_type);
+    CHECK(!CAN_SHARE || shared > ROUNDS / 20);
+}
+
+typedef struct ring {
+    void *handle;
+    struct ring *next, *other;
+    uintptr_t last;
+} ring;
+
+TEST(brief_objects, objects_that_begin_with_holes_are_shared_side_by_side)
+{
+    static haul_type *type;
+    static const haul_field fields[] = {
+        HAUL_SKIP(ring, handle),
+        HAUL_OBJECT(ring, next, &type),
+        HAUL_OBJECT(ring, other, &type),
+    };
+    const size_t count = 2 * MANY;
+    ring *all = calloc(count, sizeof *all);
+    haul_root root = { all, NULL, 1 };
+    outcome alone;
+    size_t i;
+    CHECK(all != NULL);
+    root.type = type = TYPE_NEW(ring, fields);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    for (i = 0; i < count; i++) {
+        all[i].handle = &all[i];
+        all[i].next = &all[(2 * i + 1) % count];
+        all[i].other = &all[(2 * i + 2) % count];
+        all[i].last = i + 1;
+    }
+    CHECK_EQ(outcomes_agree(&root, NULL, OUTCOMES_FORMS, &alone), CAN_SHARE);
+    CHECK_EQ(alone.info.objects, count);
+    outcome_free(&alone);
+    haul_type_free(&type);
+    free(all);
+}
+
 TEST(brief_objects, each_word_becomes_what_its_role_says_and_so_the_general_way_finds)
 {
     const haul_context_options options = { .readable = any_range };
@@ -648,7 +1006,7 @@ TEST(brief_objects, each_word_becomes_what_its_role_says_and_so_the_general_way_
     int round, i;
     CHECK_STATUS(haul_context_create(&options, &asks), HAUL_OK);
     for (round = 0; round < ROUNDS; round++) {
-        make_types(&random);
+        make_types(&random, 1);
         for (i = 0; i < GRAPHS; i++) {
             make_graph(&random);
             check_graph(&random, asks);

@@ -1784,3 +1784,45 @@ TEST(directions, H1_H2_D4_an_update_can_fail_everywhere)
 {
     fail_everywhere(update);
 }
+
+typedef struct outlier {
+    struct outlier *next;
+    void *handle;
+} outlier;
+
+static haul_type *outlier_type;
+
+static int64_t never(const haul_here *here)
+{
+    (void)here;
+    return 0;
+}
+
+/* The object would end behind all addresses. */
+static void check_outlier(const haul_field *fields)
+{
+    const haul_struct what = { .name = "outlier",
+                               .bytes = sizeof(outlier),
+                               .fields = fields,
+                               .field_count = 2,
+                               .field_bytes = sizeof *fields };
+    outlier one = { (outlier *)(uintptr_t)UINT64_C(0xfffffffffff8), NULL };
+    haul_plan *plan = NULL;
+    outlier_type = type_new(&what);
+    CHECK_STATUS(haul_type_commit(outlier_type), HAUL_OK);
+    CHECK_STATUS(
+        haul_plan_create(type_context(), haul_from_object(&one, outlier_type), NULL, &plan),
+        HAUL_ERROR_GRAPH);
+    CHECK_STR(haul_context_error(type_context())->path, "root.next");
+    haul_type_free(&outlier_type);
+}
+
+TEST(directions, a_target_at_the_end_of_all_addresses_is_refused)
+{
+    const haul_field brief[] = { HAUL_OBJECT(outlier, next, &outlier_type, .transfer = HAUL_COPYIN),
+                                 HAUL_SKIP(outlier, handle) };
+    const haul_field ruled[] = { HAUL_OBJECT(outlier, next, &outlier_type, .transfer = HAUL_COPYIN),
+                                 HAUL_RAW(outlier, handle, .when = HAUL_WHEN_FN(never)) };
+    check_outlier(brief);
+    check_outlier(ruled);
+}

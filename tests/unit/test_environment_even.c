@@ -240,6 +240,62 @@ TEST(environment_even, an_object_in_a_gap_of_a_row_must_end_there)
     finish_evens();
 }
 
+/* Present ones at one distance after another, with places between them where none is. */
+static void enter_sections(random_source *random)
+{
+    int i = 0, last = -1, first = -1;
+    while (i < EVENS) {
+        const int apart = 1 + (int)random_below(random, 5);
+        int count = (int)random_below(random, 60);
+        for (; i < EVENS && count > 0; i += apart, count--) {
+            if (last >= 0)
+                even_at(last)->next = even_at(i);
+            first = first < 0 ? i : first;
+            last = i;
+        }
+        i += (int)random_below(random, 3) * (int)random_below(random, 100);
+    }
+    CHECK_STATUS(haul_environment_enter(env, even_at(first), even_type, 1, NULL, NULL), HAUL_OK);
+    CHECK_EQ(haul_environment_presence(env, even_at(last), sizeof(even)), HAUL_PRESENT);
+}
+
+/* A row of new ones, whose others are a row, too, ends at the first one that is present. */
+TEST(environment_even, a_row_of_new_ones_ends_where_one_is_present)
+{
+    random_source random = random_start("new rows that come to present ones");
+    static int is_new[EVENS];
+    int round, i, count, first;
+    for (round = 0; round < ROUNDS; round++) {
+        const int stride = 1 + (int)random_below(&random, 5),
+                  beside = (int)random_below(&random, 5);
+        size_t ranges;
+        start_evens(random_below(&random, 4) * sizeof(void *),
+                    random_below(&random, 3) * sizeof(void *));
+        enter_sections(&random);
+        ranges = info().ranges;
+        memset(is_new, 0, sizeof is_new);
+        first = (int)random_below(&random, EVENS);
+        for (i = first; i < EVENS && is_absent(i); i += stride) {
+            is_new[i] = 1;
+            if (i + stride < EVENS)
+                even_at(i)->next = even_at(i + stride);
+            if (i >= beside && beside > 0) {
+                even_at(i)->other = even_at(i - beside);
+                is_new[i - beside] = is_absent(i - beside);
+            }
+        }
+        for (i = count = 0; i < EVENS; i++)
+            count += is_new[i];
+        CHECK_STATUS(haul_environment_enter(env, even_at(first), even_type, 1, NULL, NULL),
+                     HAUL_OK);
+        CHECK_EQ(info().ranges, ranges + (size_t)count);
+        for (i = 0; i < EVENS; i++)
+            CHECK(!is_new[i] || !is_absent(i));
+        check_evens();
+        finish_evens();
+    }
+}
+
 TEST(environment_even, a_list_beside_present_objects_has_a_limit)
 {
     int i;

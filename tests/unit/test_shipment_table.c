@@ -207,6 +207,8 @@ TEST(shipment_table, rows_that_are_followed_in_line_are_not_told)
 {
     CHECK_ROW(NULL, HAUL_OBJECT(item, next, &item_type));
     CHECK_ROW(NULL, HAUL_ARRAY(item, data, HAUL_COUNT(item, n)));
+    CHECK_ROW(NULL, HAUL_ARRAY(item, data, HAUL_COUNT(item, n), .transfer = HAUL_COPYOUT));
+    CHECK_ROW(NULL, HAUL_OBJECT(item, next, &item_type, .transfer = HAUL_COPYIN));
     CHECK_ROW(NULL, HAUL_RAW(item, codes), HAUL_OBJECT(item, list, &item_type));
 }
 
@@ -216,6 +218,8 @@ TEST(shipment_table, each_row_that_takes_the_general_way_is_told_with_its_reason
               HAUL_OBJECTS(item, list, &item_type, HAUL_COUNT(item, n)));
     CHECK_ROW("           3  pointers  item.data: a function counts\n",
               HAUL_ARRAY(item, data, HAUL_COUNT_FN(count_three)));
+    CHECK_ROW("           3  pointers  item.data: fields that do not travel both ways\n",
+              HAUL_ARRAY(item, data, HAUL_COUNT_FN(count_three), .transfer = HAUL_COPYIN));
     CHECK_ROW("           3  pointers  item.codes: another terminator than the NUL of a string\n",
               HAUL_ARRAY(item, codes, HAUL_TERMINATED));
     CHECK_ROW("           3  pointers  item.data: a count that is no product of its own fields\n",
@@ -227,8 +231,8 @@ TEST(shipment_table, each_type_that_takes_the_general_way_is_told_with_its_reaso
     CHECK_ROW("           4  objects   item.next: rows with rules\n",
               HAUL_OBJECT(item, next, &item_type, .when = HAUL_WHEN_FN(count_three)));
     CHECK_ROW(NULL, HAUL_OBJECT(item, next, &item_type, .when = HAUL_EQUALS(item, n, 1)));
-    CHECK_ROW("           4  pointers  item.next to item: fields that do not travel both ways\n",
-              HAUL_OBJECT(item, next, &item_type), HAUL_RAW(item, more, .transfer = HAUL_COPYIN));
+    CHECK_ROW(NULL, HAUL_OBJECT(item, next, &item_type),
+              HAUL_RAW(item, more, .transfer = HAUL_COPYIN));
     CHECK_ROW(NULL, HAUL_OBJECT(item, next, &item_type), HAUL_SKIP(item, more));
 }
 
@@ -392,10 +396,15 @@ TEST(shipment_table, an_option_that_asks_for_one_thread_is_told)
 TEST(shipment_table, a_row_that_asks_for_one_thread_is_told)
 {
     const haul_field counted[] = { HAUL_ARRAY(item, data, HAUL_COUNT_FN(count_three)) };
-    const haul_field ruled[] = { HAUL_OBJECT(item, next, &item_type,
+    const haul_field brief[] = { HAUL_OBJECT(item, next, &item_type,
                                              .when = HAUL_DIFFERS(item, n, 1)) };
+    const haul_field ruled[] = { HAUL_OBJECT(item, next, &item_type,
+                                             .when = HAUL_WHEN_FN(count_three)) };
     haul_context_options options = { .threads = 2 };
     char line[80];
+    make_many(brief, 1);
+    check_walk(&options, 0, CAN_SHARE ? NULL : "");
+    free_many();
     make_many(ruled, 1);
     check_walk(&options, 0, "one thread walked: item.next: rows with rules\n");
     free_many();
