@@ -76,6 +76,9 @@ typedef struct haul_enter_options {
  * discovers first writes the results of exits that are on their way, since it may read them. If the
  * device fails later, the contents on the device are undefined: exit and enter again.
  *
+ * A pointer to no elements may lead to a present object, or to the end of one. It leads there on the
+ * device, too, and holds that object as a pointer to elements does.
+ *
  * What only pointers of present objects lead to stays absent: the host has changed these since they
  * were sent, or a policy has left them out. Enter it as a root of its own, and attach the pointer.
  *
