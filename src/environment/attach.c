@@ -4,7 +4,7 @@
  * object shows that it is a neighbour of what is new, as in a list with pointers both ways. So all
  * pointers of the ranges that the walk has stopped at are read on the host, and those that lead
  * into the group are written on the device. The slot bits of the object's own plan tell where they
- * are.
+ * are. Words that no slot bit tells (tags, bases, distances) are left as they were.
  *
  * The end of an array goes with its array: where that begins tells whether it leads into the group.
  *
@@ -25,6 +25,7 @@
 #include "map/found.h"
 #include "pack/plan.h"
 #include "pack/plan_struct.h"
+#include "pack/special_words.h"
 #include "ship/pending.h"
 
 /* What lists the pointers that lead into a group. */
@@ -529,6 +530,32 @@ void haul__forget_attached(haul_environment *e, uint32_t number)
 
 /* ---- By calls. */
 
+/* Is it a special word of a present object? */
+static int is_special(haul_environment *e, uintptr_t slot)
+{
+    haul__found_range range;
+    const haul__found *found;
+    size_t i;
+    if (!haul__present_find_held(&e->host, slot, &range))
+        return 0;
+    found = found_of(e, range.group);
+    i = haul__first_special(found->special, found->special_count, slot);
+    return i < found->special_count && found->special[i].address == slot;
+}
+
+static haul_status refuse_slot(haul_environment *e, uintptr_t slot)
+{
+    if (is_special(e, slot))
+        return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
+                          "the pointer at %p has tags or a base, is a distance, is unaligned, or "
+                          "ends a room (HAUL_END_OF): such a one is sent with its object only",
+                          (void *)slot);
+    return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
+                      "%p is no described pointer of a present object, and none that a policy has "
+                      "left out",
+                      (void *)slot);
+}
+
 /* Finds the copy of a pointer that a call has attached, or else its first copy. *one: the hold of
  * that which is attached; NULL: none is. */
 static haul_status find_slot(haul_environment *e, uintptr_t slot, haul__standing *at,
@@ -541,12 +568,7 @@ static haul_status find_slot(haul_environment *e, uintptr_t slot, haul__standing
         at->group = (*one)->stands_in;
         return HAUL_OK;
     }
-    return haul__find_pointer(e, slot, at)
-               ? HAUL_OK
-               : haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
-                            "%p is no described pointer of a present object, and none that a "
-                            "policy has left out",
-                            (void *)slot);
+    return haul__find_pointer(e, slot, at) ? HAUL_OK : refuse_slot(e, slot);
 }
 
 /* *is_ordered: the device was told to write it. */

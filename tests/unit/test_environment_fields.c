@@ -404,3 +404,32 @@ TEST(environment_fields, pointers_to_no_elements_hold_what_they_lead_to_in_the_r
     haul_type_free(&values_type);
     finish_odd();
 }
+
+static void refuse_attach(const void *pointer)
+{
+    CHECK_STATUS(haul_environment_attach(env, pointer), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "sent with its object only");
+}
+
+TEST(environment_fields, special_words_of_present_objects_stay_and_no_call_attaches_them)
+{
+    glance g;
+    start_odd();
+    heap.old.high = IS_WIDE ? (uintptr_t)&heap.fresh | HIGH : 0;
+    heap.old.relative = (int64_t)((intptr_t)&heap.fresh - (intptr_t)&heap.old.relative);
+    heap.old.alias = &heap.fresh;
+    heap.fresh.owner = &heap.old;
+    (void)fresh_there();
+    g.at = haul_environment_device_pointer(env, &heap.old);
+    CHECK_STATUS(haul_host_launch(device, glance_there, &g), HAUL_OK);
+    CHECK_PTR(g.seen.alias, THERE(&heap.fresh));
+    CHECK_EQ(g.seen.high, 0);
+    CHECK_EQ(g.seen.relative, 0);
+    CHECK_EQ(info().attached, 1);
+    if (IS_WIDE)
+        refuse_attach(&heap.old.high);
+    refuse_attach(&heap.old.relative);
+    heap.old.high = 0;
+    heap.old.relative = 0;
+    finish_odd();
+}
