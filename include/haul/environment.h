@@ -77,12 +77,18 @@ typedef struct haul_enter_options {
  * discovers first writes the results of exits that are on their way, since it may read them. If the
  * device fails later, the contents on the device are undefined: exit and enter again.
  *
+ * A pointer to no elements may lead to a present object, or to the end of one. It leads there on
+ * the device, too, and holds that object as a pointer to elements does.
+ *
  * What only pointers of present objects lead to stays absent: the host has changed these since they
  * were sent, or a policy has left them out. Enter it as a root of its own, and attach the pointer.
  *
  * A pointer of a present object that leads into the new group is written on the device if the walk
  * has stopped at that object, and is detached when its target has left. It needs no attach. Other
- * pointers of present objects stay as they are.
+ * pointers of present objects stay as they are. So do these, which no attach writes, either:
+ * pointers with high tags, with a base, or with tags that reach out of their target; distances;
+ * unaligned pointers; ends of rooms (HAUL_END_OF). They are sent with their object only: when they
+ * have changed, exit it and enter it again.
  *
  * HAUL_ERROR_GRAPH: the root, or something that it reaches, overlaps a present object and reaches
  * out of it, so one of both would have to move; the record has the paths of both.
@@ -256,14 +262,14 @@ HAUL_API haul_status haul_environment_track_writes(haul_environment *environment
 
 /* Makes the device's copy of a pointer lead to the copy of what the host's leads to now, and
  * counts. `pointer` is the host address of a pointer of an object on the device: one that a field
- * describes (no tags, no bases), or an aligned word that a policy or a field has left out
- * (HAUL_SHALLOW, HAUL_NONE, HAUL_SKIP), which is null there. A word before the first byte that
- * travels, or behind the last one, counts too, though it is not present. If several objects on the
- * device have the word, a first attach takes the copy in a present range, or else that of the
- * lowest group number, and this one stays attached. Further attaches only count. The last detach
- * makes it null on the device, or what haul_environment_set_detached says; so does the exit of its
- * target, which it does not hold. A pointer that an enter has translated needs no attach. Both
- * calls wait for the device.
+ * describes (but those that no enter writes: see haul_environment_enter), or an aligned word that a
+ * policy or a field has left out (HAUL_SHALLOW, HAUL_NONE, HAUL_SKIP), which is null there. A word
+ * before the first byte that travels, or behind the last one, counts too, though it is not present.
+ * If several objects on the device have the word, a first attach takes the copy in a present range,
+ * or else that of the lowest group number, and this one stays attached. Further attaches only
+ * count. The last detach makes it null on the device, or what haul_environment_set_detached says;
+ * so does the exit of its target, which it does not hold. A pointer that an enter has translated
+ * needs no attach. Both calls wait for the device.
  * HAUL_ERROR_ARGUMENT: no such pointer is present; what it leads to is not; or there is no attach
  * to end. HAUL_ERROR_LIMIT, of a detach or an exit: more than 2^28 pointers would be poisoned; of
  * an attach: the pointer was attached 2^32 - 1 times.

@@ -4,7 +4,9 @@
  * object shows that it is a neighbour of what is new, as in a list with pointers both ways. So all
  * pointers of the ranges that the walk has stopped at are read on the host, and those that lead
  * into the group are written on the device. The slot bits of the object's own plan tell where they
- * are.
+ * are. Words that no slot bit tells (tags, bases, distances) are left as they were.
+ *
+ * The end of an array goes with its array: where that begins tells whether it leads into the group.
  *
  * The group that a pointer was made to lead into last has it in its list: when that group leaves,
  * the pointer is detached. A hold of the pointer has its place there, so it is taken off in O(1).
@@ -18,10 +20,12 @@
 #include "environment/look_up.h"
 #include "environment/outstanding.h"
 #include "environment/standing.h"
+#include "layout/layout.h"
 #include "map/forms.h"
 #include "map/found.h"
 #include "pack/plan.h"
 #include "pack/plan_struct.h"
+#include "pack/special_words.h"
 #include "ship/pending.h"
 
 /* What lists the pointers that lead into a group. */
@@ -71,16 +75,65 @@ HAUL__INLINE int is_outside(const uintptr_t *flat, uintptr_t address)
              1);
 }
 
+/* `bytes`: of the array that the pointer is the end of; else 0. */
 static int list_pointer(const pointer_lister *l, uintptr_t slot, const haul__stop *stop,
-                        uintptr_t target)
+                        uintptr_t target, uintptr_t bytes)
 {
     haul__attached *one = HAUL__LIST_ADD(&l->e->context->allocator, &l->group->attached);
     if (!one)
         return 0;
     one->host = slot;
     one->device = slot + stop->delta;
-    one->value = target;
+    one->value = target + bytes;
     one->stands_in = stop->group;
+    one->is_end = bytes != 0;
+    return 1;
+}
+
+static const haul__found *found_of(const haul_environment *e, uint32_t group)
+{
+    return haul__plan_found(e->groups.at[group]->shipment->plan);
+}
+
+static uintptr_t array_of(const haul__array_end *end)
+{
+    return haul__load_word((const void *)end->begin);
+}
+
+/* Of the array as it is now; modulo 2^64, if it is none. */
+static uintptr_t bytes_of(const haul__array_end *end)
+{
+    return haul__load_word((const void *)end->word) - array_of(end);
+}
+
+/* Is the word a slot that ends an array now? */
+static int is_end_now(const haul__array_end *end)
+{
+    return !end->is_limit && end->word % HAUL__WORD == 0 && array_of(end) &&
+           bytes_of(end) <= HAUL__HIGHEST;
+}
+
+/* The end that stands in the group; NULL: none does. */
+static const haul__array_end *end_at(const haul_environment *e, uint32_t group, uintptr_t slot)
+{
+    const haul__array_end *end = haul__array_end_at(found_of(e, group), slot);
+    return end && is_end_now(end) ? end : NULL;
+}
+
+/* Lists the ends in ranges of one group whose arrays lie in the new one. 0: out of memory. */
+static int list_ends(const pointer_lister *l, const haul__stop *stops, size_t count)
+{
+    const haul__found *found = found_of(l->e, stops->group);
+    size_t i, k;
+    for (i = 0; i < count && found->end_count > 0; i++) {
+        k = haul__first_array_end(found, stops[i].begin);
+        for (; k < found->end_count && found->ends[k].word + HAUL__WORD <= stops[i].end; k++) {
+            const haul__array_end *end = &found->ends[k];
+            const uintptr_t target = is_end_now(end) ? address_in(l, array_of(end)) : 0;
+            if (target && !list_pointer(l, end->word, &stops[i], target, bytes_of(end)))
+                return 0;
+        }
+    }
     return 1;
 }
 
@@ -106,10 +159,10 @@ static HAUL__NOINLINE int list_if_inside(const pointer_lister *l, uintptr_t slot
                                          const haul__stop *stop, uintptr_t value)
 {
     const uintptr_t target = address_in(l, value);
-    return !target || list_pointer(l, slot, stop, target);
+    return !target || end_at(l->e, stop->group, slot) || list_pointer(l, slot, stop, target, 0);
 }
 
-/* Lists the pointers among 64 words. */
+/* Lists the pointers among 64 words, except ends of arrays. */
 HAUL__INLINE int list_words(const pointer_lister *l, const uintptr_t *flat, const haul__stop *stop,
                             uintptr_t at, uint64_t slots)
 {
@@ -190,7 +243,7 @@ HAUL__HOT static int list_all(pointer_lister *l)
     size_t i, listed;
     for (i = 0; i < count; i += listed) {
         listed = list_in_block(l, l->e->stops.all.at + i, count - i);
-        if (!listed)
+        if (!listed || !list_ends(l, l->e->stops.all.at + i, listed))
             return 0;
     }
     return 1;
@@ -477,6 +530,32 @@ void haul__forget_attached(haul_environment *e, uint32_t number)
 
 /* ---- By calls. */
 
+/* Is it a special word of a present object? */
+static int is_special(haul_environment *e, uintptr_t slot)
+{
+    haul__found_range range;
+    const haul__found *found;
+    size_t i;
+    if (!haul__present_find_held(&e->host, slot, &range))
+        return 0;
+    found = found_of(e, range.group);
+    i = haul__first_special(found->special, found->special_count, slot);
+    return i < found->special_count && found->special[i].address == slot;
+}
+
+static haul_status refuse_slot(haul_environment *e, uintptr_t slot)
+{
+    if (is_special(e, slot))
+        return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
+                          "the pointer at %p has tags or a base, is a distance, is unaligned, or "
+                          "ends a room (HAUL_END_OF): such a one is sent with its object only",
+                          (void *)slot);
+    return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
+                      "%p is no described pointer of a present object, and none that a policy has "
+                      "left out",
+                      (void *)slot);
+}
+
 /* Finds the copy of a pointer that a call has attached, or else its first copy. *one: the hold of
  * that which is attached; NULL: none is. */
 static haul_status find_slot(haul_environment *e, uintptr_t slot, haul__standing *at,
@@ -489,12 +568,7 @@ static haul_status find_slot(haul_environment *e, uintptr_t slot, haul__standing
         at->group = (*one)->stands_in;
         return HAUL_OK;
     }
-    return haul__find_pointer(e, slot, at)
-               ? HAUL_OK
-               : haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
-                            "%p is no described pointer of a present object, and none that a "
-                            "policy has left out",
-                            (void *)slot);
+    return haul__find_pointer(e, slot, at) ? HAUL_OK : refuse_slot(e, slot);
 }
 
 /* *is_ordered: the device was told to write it. */
@@ -541,10 +615,10 @@ static haul_status change_word(haul_environment *e, uintptr_t slot, const haul__
 /* Attaches a pointer that is not attached by a call, in the room for one more hold in both
  * tables. */
 static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__standing *at,
-                             const haul__standing *target)
+                             const haul__standing *target, int is_end)
 {
     haul__sent_group *into = e->groups.at[target->group], *in = e->groups.at[at->group];
-    const haul__attached listed = { slot, at->device, target->device, at->group };
+    const haul__attached listed = { slot, at->device, target->device, at->group, (uint32_t)is_end };
     haul__hold *one, *by_call;
     haul_status status;
     if (!HAUL__LIST_ROOM(&e->context->allocator, &into->attached) ||
@@ -573,6 +647,7 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__st
 
 haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
 {
+    const haul__array_end *end;
     haul__hold *one;
     haul__standing at, target;
     if (find_slot(e, slot, &at, &one) != HAUL_OK)
@@ -584,14 +659,16 @@ haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
         one->dynamic++;
         return HAUL_OK;
     }
-    if (!haul__stands(e, haul__load_word((const void *)slot), &target))
+    end = end_at(e, at.group, slot);
+    if (!haul__stands(e, end ? array_of(end) : haul__load_word((const void *)slot), &target))
         return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
                           "the pointer at %p leads to nothing that is present", (void *)slot);
     if (!haul__holds_room(&e->context->allocator, &e->attached, 1) ||
         !haul__holds_room(&e->context->allocator, &e->by_calls, 1))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for a list of pointers");
-    return attach_to(e, slot, &at, &target);
+    target.device += end ? bytes_of(end) : 0;
+    return attach_to(e, slot, &at, &target, end && bytes_of(end));
 }
 
 haul_status haul__detach_one(haul_environment *e, uintptr_t slot)

@@ -17,6 +17,7 @@
 #include "environment/outstanding.h"
 #include "environment/standing.h"
 #include "environment/updates.h"
+#include "layout/layout.h"
 #include "map/forms.h"
 #include "pack/plan.h"
 #include "pack/plan_struct.h"
@@ -74,39 +75,48 @@ static const haul__covered *range_elsewhere(const marker *m, uintptr_t address, 
     return NULL;
 }
 
-/* Notes that a pointer leads into another group. */
-static void note_stop(marker *m, uintptr_t address)
+/* Does a pointer lead into another group? Then notes that. */
+static int note_stop(marker *m, uintptr_t address)
 {
     const haul_allocator *allocator = &m->e->context->allocator;
     uint32_t number, *lead;
     const haul__covered *range = range_elsewhere(m, address, &number);
     uintptr_t *stop;
     if (!range)
-        return;
+        return 0;
     stop = HAUL__LIST_ADD(allocator, &m->cut->stops);
     m->has_memory &= stop != NULL;
     if (stop)
         *stop = range->begin;
     if (m->e->groups.at[number]->is_listed != IS_LED_INTO)
-        return;
+        return 1;
     lead = HAUL__LIST_ADD(allocator, &m->cut->leads_into);
     m->has_memory &= lead != NULL;
     if (lead)
         *lead = number;
     m->e->groups.at[number]->is_listed = IS_NOTED;
+    return 1;
 }
 
-static void follow(marker *m, uintptr_t address)
+/* 0: the byte is in no range. */
+static int follow_byte(marker *m, uintptr_t address)
 {
-    const haul__covered *range = address ? haul__range_around(m->group, address) : NULL;
+    const haul__covered *range = haul__range_around(m->group, address);
     if (range)
         mark(m, range);
-    else if (address)
-        note_stop(m, address);
+    return range || note_stop(m, address);
+}
+
+/* One past a range, a pointer to no elements holds it. */
+static void follow(marker *m, uintptr_t address, int is_empty)
+{
+    if (address && !follow_byte(m, address) && is_empty)
+        follow_byte(m, address - 1);
 }
 
 /* ---- Pointers. */
 
+/* The begin of an array leads to it; its end may be the begin of something else. */
 static void follow_slots(marker *m, uintptr_t begin, uintptr_t end)
 {
     uintptr_t at = begin & ~(uintptr_t)(HAUL__CELL_BYTES - 1);
@@ -117,13 +127,14 @@ static void follow_slots(marker *m, uintptr_t begin, uintptr_t end)
                              : 0;
         for (; slots; slots &= slots - 1) {
             const uintptr_t slot = at + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-            if (slot >= begin && slot < end)
-                follow(m, haul__load_word((const void *)slot));
+            if (slot >= begin && slot < end && !haul__array_end_at(m->found, slot))
+                follow(m, haul__load_word((const void *)slot), haul__was_empty(m->found, slot));
         }
     }
 }
 
-/* Tagged pointers, distances, and pointers in words that no slot bit tells. */
+/* Tagged pointers, distances, and pointers in words that no slot bit tells. Nothing tells for all
+ * of them which led to no elements, so each is taken for such a one. */
 static void follow_special(marker *m, uintptr_t begin, uintptr_t end)
 {
     const haul__special_word *words = m->found->special;
@@ -131,12 +142,14 @@ static void follow_special(marker *m, uintptr_t begin, uintptr_t end)
     for (; i < m->found->special_count && words[i].address < end; i++) {
         const haul__special_word *word = &words[i];
         uintptr_t pointer;
-        if (word->kind == HAUL__FIXED || word->is_limit || word->is_empty)
+        if (word->kind == HAUL__FIXED || haul__array_end_at(m->found, word->address))
             continue;
         pointer = haul__special_pointer(word, haul__load_special(word->address, word->bytes));
         if (pointer)
-            follow(m, pointer + (uintptr_t)word->addend +
-                          (word->kind == HAUL__DISTANCE ? word->address : 0));
+            follow(m,
+                   pointer + (uintptr_t)word->addend +
+                       (word->kind == HAUL__DISTANCE ? word->address : 0),
+                   1);
     }
 }
 
@@ -196,10 +209,11 @@ static int leads_into_part(haul_environment *e, const haul__sent_group *part,
                            const haul__attached *one)
 {
     haul__found_range found;
-    if (haul__present_find_held(&e->there, one->value, &found))
-        return haul__covered_at(part, one->value + found.delta) != NULL;
+    const uintptr_t target = one->value - one->is_end;
+    if (haul__present_find_held(&e->there, target, &found))
+        return haul__covered_at(part, target + found.delta) != NULL;
     /* the target begins with bytes that do not travel */
-    return haul__range_around(part, haul__load_word((const void *)one->host)) != NULL;
+    return haul__range_around(part, haul__load_word((const void *)one->host) - one->is_end) != NULL;
 }
 
 /* The pointers that are to be detached. */

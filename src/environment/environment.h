@@ -17,6 +17,7 @@ typedef struct haul__attached {
     uintptr_t host, device; /* where it stands here, and there */
     uintptr_t value;        /* the address of its target there */
     uint32_t stands_in;     /* the group */
+    uint32_t is_end;        /* one past its target: it is the end of an array */
 } haul__attached;
 
 /* `count` objects of a type, found by a pointer, as a root, or in an array. Not those that lie

@@ -84,6 +84,9 @@ static const char *fault_of_lists(const haul__found *found)
     for (i = 1; i < found->empty_count; i++)
         if (found->empty[i - 1] > found->empty[i])
             return "pointers to no elements are not in order of address";
+    for (i = 1; i < found->end_count; i++)
+        if (found->ends[i - 1].word >= found->ends[i].word)
+            return "ends of arrays are not in order of address";
     return NULL;
 }
 

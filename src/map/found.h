@@ -5,6 +5,7 @@
  *   special         special words: pointers and other words that no slot bit tells
  *   dependents      objects to rebuild
  *   empty           pointers that led to no elements
+ *   ends            ends of arrays, if there are copies elsewhere
  *
  * Discovery appends to these lists. Layout sorts them by address.
  */
@@ -108,6 +109,16 @@ HAUL__INLINE int haul__is_pointer(const haul__special_word *word)
     return word->kind == HAUL__EXPLICIT || word->kind == HAUL__TAGGED;
 }
 
+/* A word that leads to the end of an array: the end of a begin/end pair, or a limit. Something else
+ * may begin there, and have its copy in another place, so the copied word is told from the copy of
+ * the array's begin. In one arena both are side by side, as on the host, so ends are listed only if
+ * there are copies elsewhere. */
+typedef struct haul__array_end {
+    uintptr_t word, begin; /* where they stand: the word, and the pointer to the array */
+    uintptr_t bytes;       /* of the array */
+    int is_limit;
+} haul__array_end;
+
 /* An object whose contents depend on addresses. */
 typedef struct haul__dependent {
     uintptr_t address;
@@ -132,6 +143,8 @@ typedef struct haul__found {
     size_t dependent_count, dependent_capacity;
     uintptr_t *empty; /* pointer words that led to no elements; after layout: by address */
     size_t empty_count, empty_capacity;
+    haul__array_end *ends; /* after layout: by word, each once */
+    size_t end_count, end_capacity;
     struct haul__named_granules
         *named; /* which hints name which granules; NULL: no hints were noted */
     size_t objects, bytes;

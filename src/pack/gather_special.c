@@ -1,4 +1,4 @@
-/* Special words, and pointers to no elements, in a gathered piece.
+/* Special words, pointers to no elements, and ends of arrays, in a gathered piece.
  *
  * They are lists by address. Each piece of the arena takes those that lie in it. A word that lies
  * in two pieces is written to each in part, and is compared with the plan each time.
@@ -39,6 +39,31 @@ static void gather_empty(haul__gathering *g, const haul__piece *piece, unsigned 
     }
 }
 
+/* An end becomes the copy of its array's begin, plus the array's bytes: what begins on the host
+ * where the array ends may have its copy anywhere. */
+static void gather_ends(haul__gathering *g, const haul__piece *piece, unsigned char *memory)
+{
+    const haul__found *found = &g->plan->found;
+    size_t i;
+    for (i = g->end; i < found->end_count; i++) {
+        const haul__array_end *end = &found->ends[i];
+        const uint64_t at = haul__translate(&found->map, end->word);
+        const uintptr_t array = haul__load_word((const void *)end->begin);
+        uintptr_t copy;
+        if (at >= piece->at + piece->bytes)
+            return;
+        if (at + HAUL__WORD <= piece->at + piece->bytes)
+            g->end = i + 1;
+        if (!array || !end->bytes)
+            continue;
+        copy = haul__copied_byte(found, array);
+        if (!copy)
+            copy = (uintptr_t)(g->base + haul__translate(&found->map, array));
+        copy += end->bytes;
+        put_bytes(piece, memory, at, &copy, sizeof copy);
+    }
+}
+
 haul_status haul__gather_special(haul__gathering *g, const haul__piece *piece,
                                  unsigned char *memory)
 {
@@ -69,5 +94,6 @@ haul_status haul__gather_special(haul__gathering *g, const haul__piece *piece,
         if (at + word->bytes <= end)
             g->special = i + 1;
     }
+    gather_ends(g, piece, memory);
     return HAUL_OK;
 }

@@ -34,7 +34,7 @@ typedef struct haul__gathering {
     uint64_t reported; /* bytes reported to the listener */
     size_t nulls;      /* so far */
     /* the first word of each list of the plan that is not wholly written */
-    size_t special, empty;
+    size_t special, empty, end;
 } haul__gathering;
 haul_status haul__gather_begin(haul__gathering *gathering, haul_plan *plan, uint64_t base,
                                uint64_t final_base, int for_device, const haul__listener *listener);

@@ -333,7 +333,7 @@ void haul__plan_info(const haul_plan *plan, haul_plan_info *info)
         found->read_capacity * sizeof *found->reads + found->call_capacity * sizeof *found->calls +
         found->site_capacity * sizeof *found->sites +
         found->special_capacity * sizeof *found->special +
-        found->empty_capacity * sizeof *found->empty +
+        found->empty_capacity * sizeof *found->empty + found->end_capacity * sizeof *found->ends +
         found->dependent_capacity * sizeof *found->dependents + haul__read_set_bytes(&plan->reads) +
         (plan->ordered ? haul__ordered_memory(plan->ordered) : 0) + haul__named_bytes(found->named);
     info->worklist_bytes = found->worklist_bytes;

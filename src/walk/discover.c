@@ -51,6 +51,7 @@ void haul__found_drop(haul_context *context, haul__found *found)
     haul__release(allocator, found->sites, found->site_capacity * sizeof *found->sites);
     haul__release(allocator, found->special, found->special_capacity * sizeof *found->special);
     haul__release(allocator, found->empty, found->empty_capacity * sizeof *found->empty);
+    haul__release(allocator, found->ends, found->end_capacity * sizeof *found->ends);
     haul__release(allocator, found->dependents,
                   found->dependent_capacity * sizeof *found->dependents);
     HAUL__LIST_RELEASE(allocator, &found->course.general);

@@ -27,6 +27,19 @@
 #include "walk/stops.h"
 #include "walk/targets.h"
 
+/* A pointer to no elements may lead to a copy, or to the end of one: then the walk stops there. It
+ * leads there in the copy, too, so the enter must hold it. */
+static haul_status stop_at_empty(haul__discovery *d, const haul__slot *slot, uintptr_t value)
+{
+    int stops = 1;
+    haul_status status = HAUL_OK;
+    if (value)
+        status = haul__stops_at(d, slot, value, 1, &stops);
+    if (status == HAUL_OK && !stops)
+        status = haul__stops_at(d, slot, value - 1, 1, &stops);
+    return status;
+}
+
 /* Lists a pointer to no elements. It may lead anywhere, and gather must not take it for a changed
  * one. */
 static haul_status note_empty(haul__discovery *d, uintptr_t place, uintptr_t value)
@@ -95,7 +108,7 @@ haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, siz
         status = note_empty(d, p->place, p->value);
         if (status == HAUL_OK && shape->kind == HAUL_COUNT_KIND_UNTIL)
             status = note_empty(d, p->self + shape->field[0].offset, p->value);
-        return status;
+        return status == HAUL_OK && d->found->elsewhere ? stop_at_empty(d, slot, p->value) : status;
     }
     memset(&entry, 0, sizeof entry);
     entry.address = p->value;

@@ -37,3 +37,15 @@ haul_status haul__note_explicit(haul__discovery *d, uintptr_t address, uintptr_t
     word.addend = addend;
     return haul__note_special(d, &word);
 }
+
+haul_status haul__note_array_end(haul__discovery *d, const haul__array_end *end)
+{
+    haul__found *found = d->found;
+    if (!found->elsewhere)
+        return HAUL_OK;
+    if (!haul__grow(d->allocator, &found->ends, &found->end_capacity, found->end_count + 1,
+                    sizeof *found->ends))
+        return HAUL_ERROR_MEMORY;
+    found->ends[found->end_count++] = *end;
+    return HAUL_OK;
+}

@@ -9,5 +9,7 @@ haul_status haul__note_special(haul__discovery *d, const haul__special_word *wor
 /* The same for an explicit relocation. */
 haul_status haul__note_explicit(haul__discovery *d, uintptr_t address, uintptr_t value,
                                 uintptr_t addend);
+/* Lists the end of an array, if there are copies elsewhere. */
+haul_status haul__note_array_end(haul__discovery *d, const haul__array_end *end);
 
 #endif

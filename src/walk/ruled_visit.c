@@ -18,6 +18,7 @@
 #include "walk/checked.h"
 #include "walk/extent.h"
 #include "walk/follow.h"
+#include "walk/listed_words.h"
 #include "walk/log_order.h"
 #include "walk/memo.h"
 #include "walk/met_types.h"
@@ -94,6 +95,20 @@ haul_status haul__visit_decided(haul__discovery *d, const haul__ruled *ruled,
     return status;
 }
 
+static haul_status visit_end(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                             const haul__field_value *w)
+{
+    haul__array_end end;
+    haul_status status;
+    end.word = w->at;
+    end.begin = o->address + ruled->slot.index;
+    end.is_limit = haul__is_limit(ruled->rule);
+    end.bytes =
+        end.is_limit ? w->start - w->address : w->value - haul__load_word((const void *)end.begin);
+    status = haul__note_array_end(d, &end);
+    return status == HAUL_OK ? haul__note_unfollowed(d, w->at, w->start) : status;
+}
+
 static haul_status visit_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                               const haul__field_value *w)
 {
@@ -111,7 +126,7 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
     if (status == HAUL_OK && d->order_log && w->what != HAUL__IS_FIXED)
         status = note_word(d, ruled, w);
     if (status == HAUL_OK && haul__is_end(ruled))
-        return haul__note_unfollowed(d, w->at, w->start);
+        return visit_end(d, o, ruled, w);
     if (status != HAUL_OK || (w->start == 0 && !is_pair))
         return status;
     if (w->is_alias)

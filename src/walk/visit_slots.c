@@ -8,6 +8,18 @@
 #include "walk/paths.h"
 #include "walk/targets.h"
 
+static haul_status visit_end(haul__discovery *d, const haul__object *o, const haul__slot *slot,
+                             uintptr_t value)
+{
+    haul__array_end end = { 0, 0, 0, 0 };
+    haul_status status;
+    end.word = o->address + slot->offset;
+    end.begin = o->address + slot->self + slot->index;
+    end.bytes = value - haul__load_word((const void *)end.begin);
+    status = haul__note_array_end(d, &end);
+    return status == HAUL_OK ? haul__note_unfollowed(d, end.word, value) : status;
+}
+
 haul_status haul__visit_slot(haul__discovery *d, const haul__object *o, const haul__slot *slot)
 {
     uintptr_t address = o->address + slot->offset, value = haul__load_word((const void *)address);
@@ -25,7 +37,7 @@ haul_status haul__visit_slot(haul__discovery *d, const haul__object *o, const ha
     if (status != HAUL_OK)
         return status;
     if (slot->flags & HAUL__SLOT_END)
-        return haul__note_unfollowed(d, address, value);
+        return visit_end(d, o, slot, value);
     memset(&p, 0, sizeof p);
     p.slot = slot;
     p.place = address;

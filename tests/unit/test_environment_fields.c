@@ -304,3 +304,132 @@ TEST(environment_fields, one_address_is_entered_under_policies_for_bytes_of_a_pr
     finish_halves();
     free(h);
 }
+
+static int32_t apart[VALUES];
+
+/* The values leave when the holder does. */
+static void leave_held(const void *holder)
+{
+    CHECK_STATUS(haul_environment_exit(env, apart, NULL, NULL), HAUL_OK);
+    CHECK_EQ(haul_environment_presence(env, apart, sizeof apart), HAUL_PRESENT);
+    CHECK_STATUS(haul_environment_exit(env, holder, NULL, NULL), HAUL_OK);
+    CHECK_EQ(haul_environment_presence(env, apart, sizeof apart), HAUL_ABSENT);
+}
+
+typedef struct few {
+    int32_t *begin, *room; /* `count` values */
+    uintptr_t high;        /* the same, with tag bits */
+    int64_t distance;      /* the same, in bytes from here */
+    int64_t count;
+} few;
+
+typedef struct few_look {
+    const few *at;
+    few seen;
+} few_look;
+
+static void look_at_few(void *argument)
+{
+    few_look *l = argument;
+    l->seen = *l->at;
+}
+
+TEST(environment_fields, pointers_to_no_elements_lead_to_present_objects_and_hold_them)
+{
+    const haul_field fields[] = {
+        HAUL_ARRAY(few, begin, HAUL_COUNT(few, count)),
+        HAUL_END_OF(few, room, begin),
+        HAUL_ADDRESS(few, high, .element_bytes = 4, .count = HAUL_COUNT(few, count),
+                     .tag_bits = HAUL_HIGH_TAGS),
+        HAUL_RELATIVE(few, distance, .element_bytes = 4, .count = HAUL_COUNT(few, count)),
+    };
+    static few holder;
+    haul_type *few_type, *values_type;
+    int kind, i;
+    start();
+    few_type = TYPE_NEW(few, fields);
+    values_type = type_new(&(const haul_struct)HAUL_PLAIN(int32_t, NULL));
+    CHECK_STATUS(haul_type_commit(few_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(values_type), HAUL_OK);
+    for (kind = 0; kind < 2 + IS_WIDE; kind++)
+        for (i = 0; i <= VALUES; i++) {
+            int32_t *const target = apart + i, *there;
+            few_look l;
+            memset(&holder, 0, sizeof holder);
+            if (kind == 0)
+                holder.begin = holder.room = target;
+            else if (kind == 1)
+                holder.distance = (int64_t)((intptr_t)target - (intptr_t)&holder.distance);
+            else
+                holder.high = (uintptr_t)target | HIGH;
+            CHECK_STATUS(haul_environment_enter(env, apart, values_type, VALUES, NULL, NULL),
+                         HAUL_OK);
+            CHECK_STATUS(haul_environment_enter(env, &holder, few_type, 1, NULL, NULL), HAUL_OK);
+            l.at = THERE(&holder);
+            CHECK_STATUS(haul_host_launch(device, look_at_few, &l), HAUL_OK);
+            there = THERE(target);
+            CHECK_PTR(l.seen.begin, kind == 0 ? there : NULL);
+            CHECK_PTR(l.seen.room, l.seen.begin);
+            CHECK_EQ(l.seen.high, kind == 2 ? (uintptr_t)there | HIGH : 0);
+            if (kind == 1)
+                CHECK_EQ((uintptr_t)THERE(&holder.distance) + (uintptr_t)l.seen.distance,
+                         (uintptr_t)there);
+            leave_held(&holder);
+        }
+    haul_type_free(&few_type);
+    haul_type_free(&values_type);
+    finish();
+}
+
+/* The first root of the holder's group leaves, so the group is cut. */
+TEST(environment_fields, pointers_to_no_elements_hold_what_they_lead_to_in_the_rest_of_a_group)
+{
+    haul_type *values_type;
+    int i;
+    start_odd();
+    values_type = type_new(&(const haul_struct)HAUL_PLAIN(int32_t, NULL));
+    CHECK_STATUS(haul_type_commit(values_type), HAUL_OK);
+    for (i = 0; i <= VALUES; i++) {
+        static odd other;
+        memset(&other, 0, sizeof other);
+        heap.fresh.begin = heap.fresh.end = apart + i;
+        other.owner = &heap.fresh;
+        CHECK_STATUS(haul_environment_enter(env, apart, values_type, VALUES, NULL, NULL), HAUL_OK);
+        CHECK_STATUS(haul_environment_enter(env, &other, odd_type, 1, NULL, NULL), HAUL_OK);
+        CHECK_STATUS(haul_environment_enter(env, &heap.fresh, odd_type, 1, NULL, NULL), HAUL_OK);
+        CHECK_STATUS(haul_environment_exit(env, &other, NULL, NULL), HAUL_OK);
+        CHECK_EQ(haul_environment_presence(env, &other, 1), HAUL_ABSENT);
+        leave_held(&heap.fresh);
+    }
+    haul_type_free(&values_type);
+    finish_odd();
+}
+
+static void refuse_attach(const void *pointer)
+{
+    CHECK_STATUS(haul_environment_attach(env, pointer), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "sent with its object only");
+}
+
+TEST(environment_fields, special_words_of_present_objects_stay_and_no_call_attaches_them)
+{
+    glance g;
+    start_odd();
+    heap.old.high = IS_WIDE ? (uintptr_t)&heap.fresh | HIGH : 0;
+    heap.old.relative = (int64_t)((intptr_t)&heap.fresh - (intptr_t)&heap.old.relative);
+    heap.old.alias = &heap.fresh;
+    heap.fresh.owner = &heap.old;
+    (void)fresh_there();
+    g.at = haul_environment_device_pointer(env, &heap.old);
+    CHECK_STATUS(haul_host_launch(device, glance_there, &g), HAUL_OK);
+    CHECK_PTR(g.seen.alias, THERE(&heap.fresh));
+    CHECK_EQ(g.seen.high, 0);
+    CHECK_EQ(g.seen.relative, 0);
+    CHECK_EQ(info().attached, 1);
+    if (IS_WIDE)
+        refuse_attach(&heap.old.high);
+    refuse_attach(&heap.old.relative);
+    heap.old.high = 0;
+    heap.old.relative = 0;
+    finish_odd();
+}
