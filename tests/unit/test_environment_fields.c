@@ -305,15 +305,18 @@ TEST(environment_fields, one_address_is_entered_under_policies_for_bytes_of_a_pr
     free(h);
 }
 
-static int32_t apart[VALUES];
+/* Nothing else lies beside these values. */
+static struct {
+    int32_t before[VALUES], values[VALUES], behind[VALUES];
+} guarded;
 
 /* The values leave when the holder does. */
 static void leave_held(const void *holder)
 {
-    CHECK_STATUS(haul_environment_exit(env, apart, NULL, NULL), HAUL_OK);
-    CHECK_EQ(haul_environment_presence(env, apart, sizeof apart), HAUL_PRESENT);
+    CHECK_STATUS(haul_environment_exit(env, guarded.values, NULL, NULL), HAUL_OK);
+    CHECK_EQ(haul_environment_presence(env, guarded.values, sizeof guarded.values), HAUL_PRESENT);
     CHECK_STATUS(haul_environment_exit(env, holder, NULL, NULL), HAUL_OK);
-    CHECK_EQ(haul_environment_presence(env, apart, sizeof apart), HAUL_ABSENT);
+    CHECK_EQ(haul_environment_presence(env, guarded.values, sizeof guarded.values), HAUL_ABSENT);
 }
 
 typedef struct few {
@@ -353,7 +356,7 @@ TEST(environment_fields, pointers_to_no_elements_lead_to_present_objects_and_hol
     CHECK_STATUS(haul_type_commit(values_type), HAUL_OK);
     for (kind = 0; kind < 2 + IS_WIDE; kind++)
         for (i = 0; i <= VALUES; i++) {
-            int32_t *const target = apart + i, *there;
+            int32_t *const target = guarded.values + i, *there;
             few_look l;
             memset(&holder, 0, sizeof holder);
             if (kind == 0)
@@ -362,8 +365,9 @@ TEST(environment_fields, pointers_to_no_elements_lead_to_present_objects_and_hol
                 holder.distance = (int64_t)((intptr_t)target - (intptr_t)&holder.distance);
             else
                 holder.high = (uintptr_t)target | HIGH;
-            CHECK_STATUS(haul_environment_enter(env, apart, values_type, VALUES, NULL, NULL),
-                         HAUL_OK);
+            CHECK_STATUS(
+                haul_environment_enter(env, guarded.values, values_type, VALUES, NULL, NULL),
+                HAUL_OK);
             CHECK_STATUS(haul_environment_enter(env, &holder, few_type, 1, NULL, NULL), HAUL_OK);
             l.at = THERE(&holder);
             CHECK_STATUS(haul_host_launch(device, look_at_few, &l), HAUL_OK);
@@ -392,9 +396,10 @@ TEST(environment_fields, pointers_to_no_elements_hold_what_they_lead_to_in_the_r
     for (i = 0; i <= VALUES; i++) {
         static odd other;
         memset(&other, 0, sizeof other);
-        heap.fresh.begin = heap.fresh.end = apart + i;
+        heap.fresh.begin = heap.fresh.end = guarded.values + i;
         other.owner = &heap.fresh;
-        CHECK_STATUS(haul_environment_enter(env, apart, values_type, VALUES, NULL, NULL), HAUL_OK);
+        CHECK_STATUS(haul_environment_enter(env, guarded.values, values_type, VALUES, NULL, NULL),
+                     HAUL_OK);
         CHECK_STATUS(haul_environment_enter(env, &other, odd_type, 1, NULL, NULL), HAUL_OK);
         CHECK_STATUS(haul_environment_enter(env, &heap.fresh, odd_type, 1, NULL, NULL), HAUL_OK);
         CHECK_STATUS(haul_environment_exit(env, &other, NULL, NULL), HAUL_OK);
