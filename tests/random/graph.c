@@ -274,8 +274,12 @@ static unsigned char *alias_typed(choices *c, graph *g, int type, size_t n)
 {
     graph_list *list = &g->typed[type];
     graph_region *r = some_region(c, list);
-    if (leads_to_wholes(c, g))
+    if (leads_to_wholes(c, g)) {
+        /* once the budget is spent, any that fits: else some graphs would grow without end */
+        for (size_t i = 0; g->left == 0 && r != NULL && r->count != n && i < list->count; i++)
+            r = &list->at[i];
         return r != NULL && r->count == n ? r->address : NULL;
+    }
     for (size_t i = 0; r != NULL && r->count < n && i < list->count; i++)
         r = &list->at[i];
     if (r == NULL || r->count < n)
