@@ -17,7 +17,7 @@
 #include "environment/outstanding.h"
 #include "environment/standing.h"
 #include "environment/updates.h"
-#include "layout/layout.h"
+#include "layout/lists.h"
 #include "map/forms.h"
 #include "pack/plan.h"
 #include "pack/plan_struct.h"
@@ -133,8 +133,8 @@ static void follow_slots(marker *m, uintptr_t begin, uintptr_t end)
     }
 }
 
-/* Tagged pointers, distances, and pointers in words that no slot bit tells. Nothing tells for all
- * of them which led to no elements, so each is taken for such a one. */
+/* Tagged pointers, distances, and pointers in words that no slot bit tells. Any of
+ * them may lead to no elements: no list tells. */
 static void follow_special(marker *m, uintptr_t begin, uintptr_t end)
 {
     const haul__special_word *words = m->found->special;

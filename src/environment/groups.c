@@ -14,6 +14,7 @@
 #include "environment/groups.h"
 #include "environment/cut.h"
 #include "environment/held.h"
+#include "environment/list_attached.h"
 #include "environment/look_up.h"
 #include "environment/outstanding.h"
 #include "environment/standing.h"

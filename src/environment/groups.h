@@ -21,12 +21,9 @@ void haul__give_number(haul_environment *environment, uint32_t number);
 /* Frees a group that is hidden. */
 void haul__group_end(haul_environment *environment, haul__sent_group *group);
 
-/* attach.c: lists the pointers of the ranges that the walk stopped at, if they lead into the group.
- * 0: out of memory. */
-int haul__list_attached(haul_environment *environment, haul__sent_group *group);
-/* Writes them on the device, once the group is published. Until haul__take_attached their holds
- * tell what they led to before. A failure of the first call, and the second call, write that
- * again. */
+/* attach.c: writes the pointers that haul__list_attached has listed, once the group is published.
+ * Until haul__take_attached their holds tell what they led to before. A failure of the first call,
+ * and the second call, write that again. */
 haul_status haul__attach(haul_environment *environment, uint32_t number, const haul_async *async);
 void haul__undo_attach(haul_environment *environment, uint32_t number, const haul_async *async);
 void haul__take_attached(haul_environment *environment, uint32_t number);

@@ -109,10 +109,10 @@ HAUL__INLINE int haul__is_pointer(const haul__special_word *word)
     return word->kind == HAUL__EXPLICIT || word->kind == HAUL__TAGGED;
 }
 
-/* A word that leads to the end of an array: the end of a begin/end pair, or a limit. Something else
- * may begin there, and have its copy in another place, so the copied word is told from the copy of
- * the array's begin. In one arena both are side by side, as on the host, so ends are listed only if
- * there are copies elsewhere. */
+/* A word that leads to the end of an array: the end of a begin/end pair, or a limit. Another
+ * object may begin there, whose copy lies elsewhere. So the copied word is the copy of the array's
+ * begin plus the array's bytes. In one arena both lie side by side, as on the host, so ends are
+ * listed only if there are copies elsewhere. */
 typedef struct haul__array_end {
     uintptr_t word, begin; /* where they stand: the word, and the pointer to the array */
     uintptr_t bytes;       /* of the array */

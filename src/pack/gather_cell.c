@@ -1,5 +1,6 @@
 /* The slow path for pointers: the target's cell alone does not tell the place.
  */
+#include "layout/lists.h"
 #include "map/forms.h"
 #include "pack/gather_cell.h"
 

@@ -21,6 +21,7 @@
  * that is loaded and written again has the same bytes.
  */
 #include "pack/joints.h"
+#include "layout/lists.h"
 
 #include "pack/translate.h"
 #include "type/row.h"

@@ -12,6 +12,7 @@
  *
  * The same walk counts the segments and writes them.
  */
+#include "layout/lists.h"
 #include "map/bits.h"
 #include "pack/segments.h"
 #include "pack/translate.h"

@@ -6,6 +6,7 @@
  * the place that was sent, or leads out of the graph.
  */
 #include "pack/stale.h"
+#include "layout/lists.h"
 #include "pack/chained.h"
 #include "pack/translate.h"
 #include "walk/discover.h"

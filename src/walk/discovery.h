@@ -83,8 +83,8 @@ typedef struct haul__passing {
 } haul__passing;
 
 #define HAUL__PENDING 32u /* arrays that wait before the first is marked */
-/* Targets that wait to be excluded: as many as may wait to be marked (HAUL__CANDIDATES). A mark
- * chooses the form of a new block, so it comes first. */
+/* A target is excluded after it is marked, because its mark chooses the form of a new block. So as
+ * many may wait for that as for their marks (HAUL__CANDIDATES). */
 #define HAUL__BARRED 96u
 #define HAUL__QUEUED ((size_t)256) /* a power of two */
 /* Objects that are fetched at once. Fewer: an object and its marks have not come yet when it is

@@ -25,7 +25,7 @@ static haul_status exclude(haul__discovery *d, uintptr_t first, uintptr_t end, u
 
 /* ---- Elements of a type. */
 
-/* Excludes an object, without its pointers that have no rules and what is embedded in it. */
+/* Excludes the plain bytes of an object and its rows with rules. */
 static haul_status exclude_own(haul__discovery *d, const haul__walk *walk, uintptr_t at,
                                unsigned ways)
 {

@@ -69,8 +69,8 @@ static HAUL__NOINLINE haul_status find_asked(haul__discovery *d, uintptr_t value
     return status;
 }
 
-/* Finds the object, unless the walk stops there: what is known of its page tells, or else the one
- * who knows the copies. */
+/* Finds the object, unless the walk stops there. What is known of its page tells that, or else a
+ * question. */
 HAUL__INLINE haul_status ask(haul__discovery *d, uintptr_t value, const haul__edge *edge,
                              int *fresh)
 {

@@ -124,29 +124,29 @@ static void fill_vector(vector *v, int32_t *begin, int32_t *end)
     v->behind = v->room = end;
 }
 
-TEST(environment_ends, the_end_of_a_new_array_is_not_the_present_object_behind_it)
+/* A vector of the first `count` values, with those behind them present. */
+static void check_before_present(size_t count, int is_array_present)
 {
     vector *v = &block.holders[0];
     int32_t *const m = block.values;
     start_slices();
-    put_values(m + 4, m + 8);
-    fill_vector(v, m, m + 4);
+    if (is_array_present)
+        put_values(m, m + count);
+    put_values(m + count, m + 8);
+    fill_vector(v, m, m + count);
     put(v, vector_type, 1);
     check_vector(v);
     finish_slices();
 }
 
+TEST(environment_ends, the_end_of_a_new_array_is_not_the_present_object_behind_it)
+{
+    check_before_present(4, 0);
+}
+
 TEST(environment_ends, the_end_of_a_present_array_is_not_the_present_object_behind_it)
 {
-    vector *v = &block.holders[0];
-    int32_t *const m = block.values;
-    start_slices();
-    put_values(m, m + 3);
-    put_values(m + 3, m + 8);
-    fill_vector(v, m, m + 3);
-    put(v, vector_type, 1);
-    check_vector(v);
-    finish_slices();
+    check_before_present(3, 1);
 }
 
 TEST(environment_ends, the_end_of_a_present_array_is_not_the_new_object_behind_it)

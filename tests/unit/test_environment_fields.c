@@ -413,7 +413,7 @@ TEST(environment_fields, pointers_to_no_elements_hold_what_they_lead_to_in_the_r
 static void refuse_attach(const void *pointer)
 {
     CHECK_STATUS(haul_environment_attach(env, pointer), HAUL_ERROR_ARGUMENT);
-    CHECK_HAS(haul_context_error(context)->text, "sent with its object only");
+    CHECK_HAS(haul_context_error(context)->text, "only the enter of its object sends it");
 }
 
 TEST(environment_fields, special_words_of_present_objects_stay_and_no_call_attaches_them)
