@@ -268,16 +268,14 @@ static haul_status check_distance(haul__discovery *d, const haul__field_value *w
 static haul_status settle_pointer(haul__discovery *d, const haul__object *o,
                                   const haul__ruled *ruled, haul__field_value *w)
 {
-    uintptr_t tag = w->value - w->address;
+    const int is_small = w->value - w->address < HAUL__GRANULE; /* the tag */
     size_t bytes = 0;
     haul_status status = HAUL_OK;
-    int inside = w->address == w->start;
-    if (!inside && w->address > w->start) {
+    if (w->address > w->start)
         status = sure_bytes(d, o, ruled, w, &bytes);
-        inside = w->address - w->start < bytes;
-    }
-    w->what = inside && tag < HAUL__GRANULE && (w->at & (HAUL__WORD - 1)) == 0 ? HAUL__IS_POINTER
-                                                                               : HAUL__IS_EXPLICIT;
+    w->is_inside = is_small && (w->address == w->start || w->address - w->start < bytes);
+    w->what =
+        w->is_inside && (w->at & (HAUL__WORD - 1)) == 0 ? HAUL__IS_POINTER : HAUL__IS_EXPLICIT;
     if (status != HAUL_OK || w->what == HAUL__IS_POINTER)
         return status;
     if (w->start < HAUL__LOWEST || w->start > HAUL__HIGHEST)
@@ -374,7 +372,7 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
 {
     const haul_field *rule = &ruled->rule->said;
     size_t i;
-    w->fixed = w->is_alias = w->may_be_static = w->waits = 0;
+    w->fixed = w->is_alias = w->may_be_static = w->waits = w->is_inside = 0;
     w->becomes = 0;
     w->slot = &ruled->slot;
     w->at = o->address + ruled->slot.offset;

@@ -55,6 +55,7 @@ typedef struct haul__field_value {
     uint8_t is_alias, may_be_static;
     uint8_t waits;            /* whether it is an alias is decided at the end: HAUL_UNLESS_OWNED */
     uint8_t is_rest;          /* absent, but bytes that no other row claims travel */
+    uint8_t is_inside;        /* a pointer to a byte of its target, plus tags below a granule */
     const haul__slot *slot;   /* with the type that the rule chose */
     uintptr_t at, value;      /* the word's address, and the word */
     uintptr_t address, start; /* without tags; the target's begin, or 0; of a limit: its array */

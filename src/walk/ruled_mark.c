@@ -177,14 +177,6 @@ static haul_status mark_object(marking *m)
 
 /* ---- Listed words. */
 
-/* Does the word differ from its target's address by small tags alone? Such bits are 0 in addresses,
- * so wherever the target lies, the word lies in the same granule. */
-static int is_within_granule(const haul__field_value *w, uintptr_t tag_bits)
-{
-    const uintptr_t differs = w->value ^ w->start;
-    return differs < HAUL__GRANULE && (differs & ~tag_bits) == 0;
-}
-
 /* Each word is listed once, whatever marked its bytes before. */
 static haul_status list_word(marking *m, const haul__field_value *w, const haul__ruled *ruled)
 {
@@ -203,11 +195,11 @@ static haul_status list_word(marking *m, const haul__field_value *w, const haul_
         word.is_limit = 1;
         word.addend = w->start - w->value;
     } else if (w->what == HAUL__IS_EXPLICIT && w->start) {
-        const int is_within = is_within_granule(w, ruled->rule->said.tag_bits);
-        const size_t before = !is_within && w->start > w->value ? w->start - w->value : 0;
-        const size_t behind = !is_within && w->value > w->start ? w->value - w->start : 0;
+        const size_t before = !w->is_inside && w->start > w->value ? w->start - w->value : 0;
+        const size_t behind = !w->is_inside && w->value > w->start ? w->value - w->start : 0;
         word.addend = w->start - w->value;
-        /* room at the arena's ends, so that the word lies in the arena's range */
+        /* Room at the arena's ends, so that the word lies in the arena's range. A word inside its
+         * target needs none: tag bits are 0 in addresses, so they lead to no other granule. */
         if (before > d->found->room_before)
             d->found->room_before = before;
         if (behind > d->found->room_behind)

@@ -100,6 +100,42 @@ TEST(image_words, a_tagged_pointer_to_no_elements_at_the_arena_s_end_comes_back)
     }
 }
 
+#pragma pack(push, 1)
+typedef struct inner_pointer {
+    char pad;
+    double *second; /* of an array that begins 8 bytes before */
+} inner_pointer;
+#pragma pack(pop)
+
+/* On the grid the pointer is a slot, which needs no room behind the arena. Off the grid it is a word
+ * of its own, and its target is as far from the arena's end. */
+TEST(image_words, a_pointer_into_its_target_makes_the_same_image_on_and_off_the_grid)
+{
+    static const haul_field fields[] = {
+        HAUL_ADDRESS(inner_pointer, second, .element_bytes = sizeof(double), .count = HAUL_FIXED(2),
+                     .base = -(int64_t)sizeof(double), .packed = 1),
+    };
+    union {
+        char bytes[4 * WORD];
+        uintptr_t on_the_grid;
+    } place;
+    double array[2] = { 1, 2 };
+    written w[2];
+    size_t i;
+    for (i = 0; i < 2; i++) {
+        inner_pointer source;
+        char *at = place.bytes + (i == 0 ? WORD - 1 : WORD / 2);
+        memset(&source, 0, sizeof source);
+        source.second = array + 1;
+        memcpy(at, &source, sizeof source);
+        write_object(&w[i], at, TYPE_NEW(inner_pointer, fields));
+    }
+    CHECK_EQ(w[0].image.count, w[1].image.count);
+    CHECK(memcmp(w[0].image.at, w[1].image.at, w[0].image.count) == 0);
+    written_free(&w[0]);
+    written_free(&w[1]);
+}
+
 /* ---- Packed pointers. */
 
 #pragma pack(push, 1)
