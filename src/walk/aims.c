@@ -99,6 +99,8 @@ static haul_status add_aim(haul__discovery *d, haul__aims *aims, const haul__aim
     if (!added)
         return HAUL_ERROR_MEMORY;
     *added = *aim;
+    if (aim->kind != HAUL__AIM_STRING && aim->kind != HAUL__AIM_POINTERS)
+        added->outer = aim->has_pointers ? aim->met + 1 : HAUL__OUTER_BYTES;
     if (aim->kind != HAUL__AIM_ONE && aim->kind != HAUL__AIM_STRING && !aim->is_wide)
         prepare_short(d, &added->count);
     added->bytes = aim->kind == HAUL__AIM_ONE ? d->met_types[aim->met].simple.bytes
@@ -143,6 +145,15 @@ haul_status haul__aim_objects(haul__discovery *d, haul__aims *aims, uint32_t met
     made.count.unit = (int64_t)d->met_types[met].walk->extent;
     made.hint = d->met_types[met].hint;
     prepare_objects(d, aims, &made, met);
+    return add_aim(d, aims, &made, aim);
+}
+
+haul_status haul__aim_bytes(haul__discovery *d, haul__aims *aims, uint32_t *aim)
+{
+    haul__aim made;
+    memset(&made, 0, sizeof made);
+    made.kind = HAUL__AIM_BYTES;
+    made.count.unit = 1;
     return add_aim(d, aims, &made, aim);
 }
 
@@ -272,11 +283,15 @@ haul__aimed_edge haul__aimed_edge_of(const haul__aims *aims, uint32_t number)
 {
     const haul__aim *aim = &aims->list.at[number];
     haul__aimed_edge edge;
+    size_t i;
     edge.tag = (uint64_t)number << 48;
     edge.bytes = aim->kind == HAUL__AIM_STRING ? 0 : aim->bytes;
     edge.offset = 0;
     edge.is_fixed = aim->kind == HAUL__AIM_STRING || (aim->bytes && !aim->count.field_count);
     edge.words = aim->kind == HAUL__AIM_ONE ? 1 : 2;
+    edge.may_be_inner = 0;
+    for (i = 0; i < aims->outers.count; i++)
+        edge.may_be_inner |= aims->outers.at[i].elements == aim->outer;
     edge.first_outlet = HAUL__DISTRICTS * (aim->kind != HAUL__AIM_ONE ? HAUL__RANGES
                                            : aim->met % 2             ? HAUL__OTHER_SINGLES
                                                                       : HAUL__SINGLES);
@@ -394,6 +409,7 @@ void haul__aims_close(haul__discovery *d, haul__aims *aims)
     HAUL__LIST_RELEASE(d->allocator, &aims->list);
     HAUL__LIST_RELEASE(d->allocator, &aims->edges);
     HAUL__LIST_RELEASE(d->allocator, &aims->first);
+    HAUL__LIST_RELEASE(d->allocator, &aims->outers);
     memset(aims, 0, sizeof *aims);
 }
 

@@ -15,6 +15,8 @@ enum {
     HAUL__AIM_POINTERS /* an array of pointers, each with the aim `next` */
 };
 
+#define HAUL__OUTER_BYTES UINT32_MAX /* outer arrays of plain bytes */
+
 typedef struct haul__aim {
     haul__plain_array count; /* of an array: how many elements, and their bytes */
     uintptr_t misaligned;    /* bits that are 0 in an aligned address */
@@ -25,9 +27,10 @@ typedef struct haul__aim {
     uint64_t bytes; /* of an object, or of an array whose constant count is within the limits */
     uint8_t kind;
     uint8_t has_pointers;
-    uint8_t is_asked;       /* a callback answers the count, so the caller's thread finds it out */
-    uint8_t is_wide;        /* a product with large constants: each step may overflow */
-    uint32_t of;            /* the type that its row stands in; of a root: unused */
+    uint8_t is_asked; /* a callback answers the count, so the caller's thread finds it out */
+    uint8_t is_wide;  /* a product with large constants: each step may overflow */
+    uint32_t outer;   /* that it may lead into: 1 + the type's number; HAUL__OUTER_BYTES; 0: none */
+    uint32_t of;      /* the type that its row stands in; of a root: unused */
     const haul__slot *slot; /* its row; NULL: it is of a root */
 } haul__aim;
 
@@ -39,7 +42,16 @@ typedef struct haul__aimed_edge {
     unsigned is_fixed;     /* nothing but the pointer need be read */
     unsigned first_outlet; /* of those for such entries (share.h) */
     unsigned words;        /* of such an entry */
+    unsigned may_be_inner; /* there are outer arrays that it may lead into */
 } haul__aimed_edge;
+
+/* An outer array (outer_arrays.c) that is marked. */
+typedef struct haul__outer_range {
+    uint64_t first, bytes;
+    uint64_t inverse, most; /* of an element's odd part; the largest quotient of a multiple */
+    unsigned shift;         /* the power of two in an element */
+    uint32_t elements;      /* as haul__aim.outer */
+} haul__outer_range;
 
 #define HAUL__NO_AIM UINT32_MAX
 #define HAUL__VISITED_AT_ONCE ((size_t)32) /* pointers, unless one object has more */
@@ -52,9 +64,10 @@ typedef struct haul__aims {
     HAUL__LIST(size_t) first;
     haul__why why; /* of the row that was looked at last: it has no aim */
     int has_strings, has_brief;
-    size_t most_pointers; /* that one visit reads */
-    size_t most_reads;    /* that it notes: their words */
-    size_t most_pieces;   /* of an array of HAUL__SIMPLE_BYTES */
+    size_t most_pointers;                 /* that one visit reads */
+    size_t most_reads;                    /* that it notes: their words */
+    size_t most_pieces;                   /* of an array of HAUL__SIMPLE_BYTES */
+    HAUL__LIST(haul__outer_range) outers; /* HAUL__OUTERS at most */
 } haul__aims;
 
 /* Meets all types behind the roots, and works out their aims. *may 0: some row needs the walk of
@@ -64,6 +77,8 @@ haul_status haul__aims_prepare(haul__discovery *d, haul__aims *aims, int *may);
 haul__reason haul__aimed_row(const haul__discovery *d, const haul__aims *aims, uint32_t aim);
 /* The aim of an array of objects of the type. HAUL_ERROR_MEMORY. */
 haul_status haul__aim_objects(haul__discovery *d, haul__aims *aims, uint32_t met, uint32_t *aim);
+/* The same of an array of plain bytes, whose elements have one byte. */
+haul_status haul__aim_bytes(haul__discovery *d, haul__aims *aims, uint32_t *aim);
 /* A pointer with this aim, at offset 0. */
 haul__aimed_edge haul__aimed_edge_of(const haul__aims *aims, uint32_t number);
 void haul__aims_close(haul__discovery *d, haul__aims *aims);

@@ -46,6 +46,8 @@ haul_status haul__call_back(haul__discovery *d, haul__asked *asked, unsigned mod
     const haul_type *ancestor = asked->nearest.type;
     haul_here *here = &asked->here;
     haul_status status = HAUL_OK;
+    if (d->wants_aims) /* this walk is over, and the next one asks */
+        return HAUL_ERROR_STATE;
     here->root = d->roots[d->root].address;
     here->argument = d->context->options.argument;
     here->ancestor = (const void *)asked->nearest.object;

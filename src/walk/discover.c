@@ -146,6 +146,7 @@ typedef struct attempt {
     haul__reason alone;
     size_t repeated;
     const haul__hints *hints;
+    haul__outers outers;
 } attempt;
 
 /* `next` becomes the walk to try after a failure. */
@@ -160,10 +161,12 @@ static haul_status discover_by(haul_context *context, const haul_root *roots, si
     d.recording = recording;
     d.order_log = order_log;
     d.in_order = order_log && !recording;
-    d.is_alone = d.has_no_aims = next->by == ALONE;
+    d.is_alone = next->by == ALONE;
+    d.has_no_aims = d.is_alone || context->options.threads < 2;
     d.is_by_aims = next->by == BY_AIMS;
     d.alone = next->alone;
     d.repeated = next->repeated;
+    d.outers = &next->outers;
     haul__retrace_open(&d, before);
     haul__news_open(&d);
     status = run(&d);
@@ -184,13 +187,17 @@ static haul_status discover(haul_context *context, const haul_root *roots, size_
                             int recording, const haul__hints *hints)
 {
     const haul_error error = context->error;
-    attempt next = { TOGETHER, { HAUL__WHY_NOT, NULL, NULL }, 0, hints };
+    attempt next;
     haul_status status;
+    memset(&next, 0, sizeof next);
+    next.by = TOGETHER;
+    next.hints = hints;
     do {
         context->error = error;
         status = discover_by(context, roots, count, found, order_log, before, recording, &next);
     } while (status != HAUL_OK && status != HAUL_ERROR_MEMORY && status != HAUL_ERROR_CANCELLED &&
              next.by != NOBODY);
+    HAUL__LIST_RELEASE(&context->allocator, &next.outers);
     return status;
 }
 

@@ -91,6 +91,18 @@ typedef struct haul__passing {
  * visited; more: they are out of the cache again. */
 #define HAUL__FETCH_QUEUE ((size_t)8)
 
+/* An array that one thread finds before any pointer into it (outer_arrays.c). */
+#define HAUL__OUTERS 8u /* that are listed, at most */
+typedef struct haul__outer {
+    uintptr_t first;
+    size_t bytes;
+    const haul_type *type; /* of its elements; NULL: plain bytes */
+} haul__outer;
+typedef struct haul__outers { /* a list of them (base/list.h) */
+    haul__outer *at;
+    size_t count, capacity;
+} haul__outers;
+
 typedef struct haul__discovery {
     haul_context *context;
     haul_allocator *allocator;
@@ -121,9 +133,10 @@ typedef struct haul__discovery {
     int has_shared; /* others have found what lies before the objects that wait now */
     int wants_aims; /* all threads can walk by aims, from the roots */
     int has_no_aims;
-    int is_by_aims;     /* this walk is by aims */
-    haul__reason alone; /* why one thread walks, as far as it is known */
-    size_t repeated;    /* objects that walks before this one had found */
+    int is_by_aims;       /* this walk is by aims */
+    haul__reason alone;   /* why one thread walks, as far as it is known */
+    size_t repeated;      /* objects that walks before this one had found */
+    haul__outers *outers; /* NULL: none are listed */
 
     /* met_types.c */
     struct haul__met_type *met_types; /* in the order of their numbers */

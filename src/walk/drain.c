@@ -312,6 +312,8 @@ HAUL__INLINE int is_uniform(const haul__discovery *d, const haul__chunk *chunk, 
 static haul_status check_limits(haul__discovery *d)
 {
     const haul_context_options *limits = &d->context->options;
+    if (HAUL__UNLIKELY(d->wants_aims))
+        return HAUL_ERROR_STATE;
     if (d->retracing.has_failed)
         return HAUL_ERROR_MEMORY;
     if (d->found->objects > limits->max_objects)
@@ -406,7 +408,8 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
                 status = visit_in_order(d, &c, entry);
         } else if (HAUL__UNLIKELY(d->head == d->tail && !d->is_spread && read == chunk->written &&
                                   c.near_count + c.over_count == 0 && met->plain)) {
-            status = chase(d, entry); /* this entry is the only one left */
+            /* this entry is the only one left */
+            status = HAUL__UNLIKELY(d->wants_aims) ? HAUL_ERROR_STATE : chase(d, entry);
         } else if (met->stops) {
             status = haul__visit_or_stop(d, entry, d->head == d->tail && read == chunk->written);
         } else {
@@ -433,7 +436,9 @@ static haul_status drain_queue(haul__discovery *d)
     haul_status status;
     int has_more = 1;
     do {
-        status = HAUL__UNLIKELY(haul__is_worth_sharing(d)) ? haul__share_walk(d) : HAUL_OK;
+        status = HAUL__UNLIKELY(d->wants_aims)               ? HAUL_ERROR_STATE
+                 : HAUL__UNLIKELY(haul__is_worth_sharing(d)) ? haul__share_walk(d)
+                                                             : HAUL_OK;
         if (status == HAUL_OK)
             status = drain_chunk(d);
         if (status != HAUL_OK)

@@ -18,6 +18,7 @@
 #include "walk/met_types.h"
 #include "walk/new_ranges.h"
 #include "walk/news.h"
+#include "walk/outer_arrays.h"
 #include "walk/paths.h"
 #include "walk/pools.h"
 #include "walk/read_set.h"
@@ -553,14 +554,20 @@ static int is_passed_by(const haul__discovery *d, const haul__entry *entry)
     return !listing->is_wanted(listing->user, slot, type);
 }
 
-/* Many pointers are worth a walk by all threads, before they are marked. */
-static HAUL__NOINLINE haul_status choose_aims_at(haul__discovery *d, const haul__entry *entry)
+/* Many pointers are worth a walk by all threads, before they are marked. If this walk is to end,
+ * arrays are only listed (outer_arrays.c): *is_over. */
+static HAUL__NOINLINE haul_status look_at_array(haul__discovery *d, const haul__entry *entry,
+                                                int *is_over)
 {
     const haul__walk *walk =
         entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].walk : NULL;
-    const int has_pointers = entry->what == HAUL__POINTERS ||
-                             (walk && entry->count > 1 && (walk->slot_count || walk->ruled_count));
-    return has_pointers ? haul__choose_aims(d) : HAUL_OK;
+    const int has_pointers =
+        entry->what == HAUL__POINTERS || (walk && (walk->slot_count || walk->ruled_count));
+    haul_status status = haul__note_outer(d, entry);
+    if (status == HAUL_OK && !d->wants_aims && has_pointers && haul__is_worth_aims(d, entry->count))
+        status = haul__choose_aims(d);
+    *is_over = d->wants_aims;
+    return status == HAUL_ERROR_STATE && !d->was_shared ? HAUL_OK : status;
 }
 
 haul_status haul__reach(haul__discovery *d, haul__entry *entry)
@@ -579,8 +586,8 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
         status = is_elsewhere(d, entry, &is);
         d->has_stopped = is;
     }
-    if (HAUL__UNLIKELY(haul__is_worth_aims(d, entry->count)) && status == HAUL_OK && !is)
-        status = choose_aims_at(d, entry);
+    if (HAUL__UNLIKELY(haul__may_be_outer(d, entry->count)) && status == HAUL_OK && !is)
+        status = look_at_array(d, entry, &is);
     if (status != HAUL_OK || is)
         return status;
     status = reach(d, entry);

@@ -8,6 +8,7 @@
 #include "walk/asides.h"
 #include "walk/by_aim.h"
 #include "walk/mark_inline.h"
+#include "walk/outer_arrays.h"
 #include "walk/why.h"
 
 #define FETCHED_AT_ONCE 16u /* words of entries whose ranges are fetched together */
@@ -123,6 +124,9 @@ HAUL__INLINE int send_pointer(haul__share *share, haul__sharer *own, const haul_
         haul__give_up(share, HAUL__WHY_FAULT, edge->tag >> 48);
         return 0;
     }
+    if (HAUL__UNLIKELY(edge->may_be_inner) &&
+        haul__is_in_outer(share->aims, edge->tag >> 48, value, bytes))
+        return 1;
     outlet->at[0] = (uint64_t)value | edge->tag;
     outlet->at[1] = bytes;
     haul__prefetch_write((uintptr_t)outlet->at + HAUL__OUTLET_AHEAD);

@@ -30,6 +30,7 @@
 #include "walk/mark_brief_by_aim.h"
 #include "walk/mark_inline.h"
 #include "walk/memo.h"
+#include "walk/outer_arrays.h"
 #include "walk/share_rounds.h"
 
 /* The bytes of a long string, with its end; 0: it has none within the limit. */
@@ -40,12 +41,21 @@ static uint64_t long_string_bytes(const haul__discovery *d, uintptr_t first)
     return end ? (uint64_t)((uintptr_t)end - first) + 1 : 0;
 }
 
+/* As what a long range is in the memo. With hints each row counts: it may name the range. */
+static const void *meaning_of(const haul__discovery *d, const haul__aim *aim)
+{
+    if (d->named || !aim->outer)
+        return aim;
+    return aim->outer == HAUL__OUTER_BYTES ? NULL : d->met_types[aim->met].type;
+}
+
 /* Marks a range that lies in two districts or is long. HAUL_ERROR_GRAPH: one thread must do the
  * whole walk. */
 static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_t entry,
                                  uint64_t bytes)
 {
     const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry)];
+    const void *as;
     uintptr_t first;
     uint64_t at;
     int is_noted, fresh;
@@ -56,6 +66,7 @@ static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_
     }
     first = HAUL__ENTRY_ADDRESS(entry);
     is_noted = bytes >= HAUL__MEMO_BYTES;
+    as = meaning_of(d, aim);
     if (!bytes)
         bytes = long_string_bytes(d, first);
     if (!bytes || first < HAUL__LOWEST || bytes > HAUL__HIGHEST - first ||
@@ -63,8 +74,8 @@ static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_
         haul__give_up(share, HAUL__WHY_BEGIN, HAUL__ENTRY_TYPE(entry));
         return HAUL_ERROR_GRAPH;
     }
-    if (is_noted && haul__memo_has(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, aim))
-        return HAUL_OK; /* named, too: it is one aim */
+    if (is_noted && haul__memo_has(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, as))
+        return HAUL_OK; /* named, too */
     fresh = haul__mark_by_aim(d, &share->sharer[0].starts, share->aims, aim, first,
                               first + (uintptr_t)bytes);
     if (fresh < 0) {
@@ -74,7 +85,7 @@ static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_
     if (!haul__hint_range(d, aim->hint, first, first + (uintptr_t)bytes))
         return HAUL_ERROR_MEMORY;
     d->found->objects += (size_t)fresh;
-    if (is_noted && haul__memo_add(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, aim) != HAUL_OK)
+    if (is_noted && haul__memo_add(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, as) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
     for (at = 0; fresh && aim->has_pointers && at < bytes; at += aim->piece) {
         const uint64_t piece[2] = { entry + at, bytes - at < aim->piece ? bytes - at : aim->piece };
@@ -106,6 +117,27 @@ static haul_status settle_roots(haul__discovery *d, haul__share *share, haul__ai
         }
         status = settle_by_aim(d, share, (uint64_t)(uintptr_t)root->address | (uint64_t)aim << 48,
                                bytes);
+        if (status == HAUL_OK && i == 0 && root->count > 1 && !d->named)
+            status = haul__add_outer(d, aims, aim, (uintptr_t)root->address, bytes);
+    }
+    return status;
+}
+
+/* Marks the outer arrays, before anything that might lead into them. */
+static haul_status settle_outers(haul__discovery *d, haul__share *share, haul__aims *aims)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; d->outers && i < d->outers->count && !d->named && status == HAUL_OK; i++) {
+        const uintptr_t first = d->outers->at[i].first;
+        const size_t bytes = d->outers->at[i].bytes;
+        uint32_t aim;
+        status = haul__aim_outer(d, aims, i, &aim);
+        if (status != HAUL_OK || aim == HAUL__NO_AIM)
+            continue;
+        status = settle_by_aim(d, share, (uint64_t)first | (uint64_t)aim << 48, bytes);
+        if (status == HAUL_OK)
+            status = haul__add_outer(d, aims, aim, first, bytes);
     }
     return status;
 }
@@ -201,6 +233,8 @@ haul_status haul__walk_by_aims(haul__discovery *d)
         return may ? HAUL_ERROR_MEMORY : HAUL_ERROR_GRAPH;
     }
     status = settle_roots(d, share, &aims);
+    if (status == HAUL_OK)
+        status = settle_outers(d, share, &aims);
     while (status == HAUL_OK && (haul__is_unfinished(share) || has_visits(share)))
         status = haul__are_too_many_asides(d, share) ? HAUL_ERROR_GRAPH
                                                      : haul__share_round(d, share, settle_by_aim);

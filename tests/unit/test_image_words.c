@@ -107,8 +107,8 @@ typedef struct inner_pointer {
 } inner_pointer;
 #pragma pack(pop)
 
-/* On the grid the pointer is a slot, which needs no room behind the arena. Off the grid it is a word
- * of its own, and its target is as far from the arena's end. */
+/* On the grid the pointer is a slot, which needs no room behind the arena. Off the grid it is a
+ * word of its own, and its target is as far from the arena's end. */
 TEST(image_words, a_pointer_into_its_target_makes_the_same_image_on_and_off_the_grid)
 {
     static const haul_field fields[] = {

@@ -1,0 +1,45 @@
+/* Outer arrays: arrays that one thread finds before any pointer into them. outer_arrays.c says why
+ * they matter.
+ */
+#ifndef HAUL_WALK_OUTER_ARRAYS_H
+#define HAUL_WALK_OUTER_ARRAYS_H
+
+#include "walk/aims.h"
+#include "walk/discovery.h"
+
+/* Is a range worth a look? */
+HAUL__INLINE int haul__may_be_outer(const haul__discovery *d, size_t count)
+{
+    return !d->has_no_aims && count > 1;
+}
+
+/* Lists an array that the walk by one thread has come to, unless it overlaps what is marked.
+ * HAUL_ERROR_MEMORY. */
+haul_status haul__note_outer(haul__discovery *d, const haul__entry *entry);
+/* Prepares the listed array of this number for a walk by aims. `aim` becomes one for the array;
+ * HAUL__NO_AIM: threads cannot mark it. HAUL_ERROR_MEMORY. */
+haul_status haul__aim_outer(haul__discovery *d, haul__aims *aims, size_t number, uint32_t *aim);
+/* From now on, pointers into an array of this aim, which is marked, need no mark.
+ * HAUL_ERROR_MEMORY. */
+haul_status haul__add_outer(haul__discovery *d, haul__aims *aims, uint32_t aim, uintptr_t first,
+                            size_t bytes);
+
+/* Does the target of a pointer lie in an outer array, as elements of it? */
+HAUL__INLINE int haul__is_in_outer(const haul__aims *aims, uint64_t number, uintptr_t first,
+                                   uint64_t bytes)
+{
+    const haul__aim *aim = &aims->list.at[number];
+    size_t i;
+    for (i = 0; i < aims->outers.count && !(first & aim->misaligned); i++) {
+        const haul__outer_range *outer = &aims->outers.at[i];
+        const uint64_t offset = (uint64_t)first - outer->first;
+        if (offset < outer->bytes && bytes <= outer->bytes - offset &&
+            outer->elements == aim->outer) {
+            const uint64_t odd = offset * outer->inverse;
+            return (odd >> outer->shift | odd << (63 - outer->shift) << 1) <= outer->most;
+        }
+    }
+    return 0;
+}
+
+#endif
