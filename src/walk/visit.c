@@ -13,6 +13,7 @@
 #include "walk/news.h"
 #include "walk/paths.h"
 #include "walk/plain_arrays.h"
+#include "walk/read_set.h"
 #include "walk/ruled.h"
 #include "walk/visit_records.h"
 
@@ -60,6 +61,10 @@ static haul_status visit_plain_arrays(haul__discovery *d, const haul__entry *ent
     haul_status status = HAUL_OK;
     for (; p.index < entry->count && status == HAUL_OK; p.index++, p.place += HAUL__WORD) {
         int met;
+        /* which way an array takes must not depend on the room that happens to be left */
+        if (HAUL__UNLIKELY(d->found->read_capacity - d->found->read_count < array->field_count) &&
+            !haul__reads_fit(d, array->field_count))
+            return HAUL_ERROR_MEMORY;
         p.value = haul__load_word((const void *)p.place);
         met = haul__follow_plain_array(d, array, p.value, p.self);
         if (!met || d->pending_count == HAUL__PENDING)
