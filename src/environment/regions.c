@@ -105,7 +105,7 @@ static extent extent_of(const haul_root *root)
     if (!walk || !root->count)
         return of;
     if (haul__is_sized(walk)) {
-        of.upper = 1;
+        of.upper = root->count == 1;
     } else if (walk->payload && !haul__multiply_overflows(root->count - 1, walk->extent, &upper) &&
                !haul__add_overflows(upper, walk->true_upper, &upper) && address <= HAUL__HIGHEST &&
                upper <= HAUL__HIGHEST - address) {

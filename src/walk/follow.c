@@ -534,6 +534,8 @@ static haul_status is_elsewhere(haul__discovery *d, const haul__entry *entry, in
         entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].walk : NULL;
     const size_t lower = walk ? walk->true_lower : 0;
     size_t whole, bytes = SIZE_MAX;
+    if (walk && haul__is_sized(walk) && entry->count > 1)
+        return HAUL_OK; /* they are refused, wherever they lie */
     if (walk && haul__is_sized(walk))
         bytes = haul__head_bytes(walk);
     else if (!haul__multiply_overflows(entry->count, entry->stride, &whole))

@@ -298,6 +298,39 @@ TEST(environment, a_root_of_more_bytes_than_a_process_can_have_is_refused_absent
     finish();
 }
 
+typedef struct tailed {
+    int32_t count;
+    int32_t tail[];
+} tailed;
+
+TEST(environment, two_roots_of_sizes_of_their_own_are_refused_absent_or_present)
+{
+    static haul_type *tailed_type;
+    static const haul_field fields[] = { HAUL_TAIL(tailed, tail, HAUL_COUNT(tailed, count)) };
+    static const haul_struct structs[] = { HAUL_STRUCT(tailed, &tailed_type, fields) };
+    union {
+        tailed head;
+        int32_t words[4];
+    } root = { { 1 } };
+    int is_present;
+    start();
+    CHECK_STATUS(haul_describe(context, structs, 1), HAUL_OK);
+    for (is_present = 0; is_present < 2; is_present++) {
+        CHECK_STATUS(haul_environment_enter(env, &root, tailed_type, 2, NULL, NULL),
+                     HAUL_ERROR_GRAPH);
+        CHECK_HAS(haul_context_error(context)->text, "no fixed size: one at a time");
+        CHECK_STR(haul_context_error(context)->path, "root");
+        CHECK_EQ(info().groups, (uint64_t)is_present);
+        if (!is_present)
+            CHECK_STATUS(haul_environment_enter(env, &root, tailed_type, 1, NULL, NULL), HAUL_OK);
+    }
+    CHECK_EQ(info().enters, 1);
+    CHECK_STATUS(haul_environment_exit(env, &root, NULL, NULL), HAUL_OK);
+    CHECK_EQ(info().groups, 0);
+    haul_type_free(&tailed_type);
+    finish();
+}
+
 /* A quarter of all addresses: their pages are too many to look at one by one. */
 TEST(environment, a_range_that_ends_behind_all_addresses_is_answered_at_once)
 {
