@@ -1,5 +1,6 @@
 /* The graphs of the workload "discovery": five of the other workloads, a hash table of two sizes,
- * an octree and a mesh. Objects come from malloc one by one, and are linked in an order of chance.
+ * an octree, a mesh and a grid. Objects come from malloc one by one (the grid's
+ * cells all at once), and are linked in an order of chance.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -279,6 +280,34 @@ static void make_edges(discovered *made, double scale)
 }
 
 /* -------------------------------------------------------------------------------------------------
+ * A grid: each cell leads to four others, at most 1000 behind it, in the array that holds them
+ */
+static void make_cells(discovered *made, double scale)
+{
+    const haul_field cell_fields[] = { HAUL_EACH(grid_cell, near, .target = &made->others[0]) };
+    const haul_field grid_fields[] = { HAUL_OBJECTS(grid, cell, &made->others[0],
+                                                    HAUL_COUNT(grid, cell_count)) };
+    const size_t count = (size_t)(1e6 * scale) + 4;
+    bench_random random = { 9 };
+    grid *root;
+    size_t i;
+    unsigned k;
+    expect(made, 2);
+    root = allocate(made, sizeof *root);
+    root->cell = allocate(made, count * sizeof *root->cell);
+    root->cell_count = count;
+    for (i = 0; i < count; i++)
+        for (k = 0; k < 4; k++)
+            root->cell[i].near[k] = &root->cell[(i + bench_below(&random, 1000)) % count];
+    describe("cell", sizeof(grid_cell), cell_fields, 1, &made->others[0]);
+    describe("grid", sizeof(grid), grid_fields, 1, &made->type);
+    made->root = root;
+    made->starts = count;
+    made->above = 2;
+    made->walk = walk_grid;
+}
+
+/* -------------------------------------------------------------------------------------------------
  * All of them
  */
 static const struct {
@@ -288,7 +317,7 @@ static const struct {
                         { "graph", make_graph },         { "strings", make_strings },
                         { "counted", make_counted },     { "table_20000", make_small_table },
                         { "table_1000000", make_table }, { "octree", make_octree },
-                        { "edges", make_edges } };
+                        { "edges", make_edges },         { "cells", make_cells } };
 
 static void begin(discovered *made, const char *name)
 {

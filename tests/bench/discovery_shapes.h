@@ -1,4 +1,4 @@
-/* The structures of three graphs of the workload "discovery", for the host and for kernels. */
+/* The structures of four graphs of the workload "discovery", for the host and for kernels. */
 #ifndef BENCH_DISCOVERY_SHAPES_H
 #define BENCH_DISCOVERY_SHAPES_H
 
@@ -49,5 +49,16 @@ typedef struct mesh {
     mesh_vertex **vertex;
     size_t vertex_count;
 } mesh;
+
+typedef struct grid_cell {
+    struct grid_cell *near[4];
+    double value[4];
+} grid_cell;
+
+/* Its cells lie in one array, and lead to each other there. */
+typedef struct grid {
+    grid_cell *cell;
+    size_t cell_count;
+} grid;
 
 #endif

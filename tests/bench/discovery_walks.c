@@ -133,3 +133,17 @@ size_t walk_mesh(discovered *it, size_t first, size_t end, const void **queue)
     }
     return count;
 }
+
+/* No cell counts: the array holds them all. Those that lie elsewhere would. */
+size_t walk_grid(discovered *it, size_t first, size_t end, const void **queue)
+{
+    const grid *all = it->root;
+    size_t count = 0, i;
+    unsigned k;
+    (void)queue;
+    for (i = first; i < end; i++)
+        for (k = 0; k < 4; k++)
+            count += (uintptr_t)all->cell[i].near[k] - (uintptr_t)all->cell >=
+                     all->cell_count * sizeof *all->cell;
+    return count;
+}
