@@ -4,6 +4,7 @@
 #define HAUL_WALK_AIMS_H
 
 #include "base/list.h"
+#include "base/multiples.h"
 #include "walk/met_types.h"
 
 enum {
@@ -48,9 +49,8 @@ typedef struct haul__aimed_edge {
 /* An outer array (outer_arrays.c) that is marked. */
 typedef struct haul__outer_range {
     uint64_t first, bytes;
-    uint64_t inverse, most; /* of an element's odd part; the largest quotient of a multiple */
-    unsigned shift;         /* the power of two in an element */
-    uint32_t elements;      /* as haul__aim.outer */
+    haul__multiples grid; /* of an element's bytes */
+    uint32_t elements;    /* as haul__aim.outer */
 } haul__outer_range;
 
 #define HAUL__NO_AIM UINT32_MAX

@@ -13,10 +13,8 @@
  * Why it is right: no byte of a listed array is marked when one thread comes to it, so one thread
  * visits it as a whole. Whatever leads into it later brings nothing new.
  *
- * Why it is fast: there are few outer arrays, and a multiplication tells whether a distance is a
- * multiple of the element. Its odd part has an inverse modulo 2^64. The product with the inverse,
- * rotated by the power of two in the element, is the quotient. Of any other distance it is larger
- * than the largest quotient.
+ * Why it is fast: there are few outer arrays, and one multiplication tells whether a pointer leads
+ * to the begin of an element (base/multiples.h).
  */
 #include "walk/outer_arrays.h"
 #include "map/mark.h"
@@ -79,20 +77,9 @@ haul_status haul__aim_outer(haul__discovery *d, haul__aims *aims, size_t number,
     return HAUL_OK;
 }
 
-/* Of an odd number, modulo 2^64. Each step doubles the number of right bits, from three on. */
-static uint64_t inverse_of(uint64_t odd)
-{
-    uint64_t inverse = odd;
-    unsigned right;
-    for (right = 3; right < 64; right *= 2)
-        inverse *= 2 - odd * inverse;
-    return inverse;
-}
-
 haul_status haul__add_outer(haul__discovery *d, haul__aims *aims, uint32_t aim, uintptr_t first,
                             size_t bytes)
 {
-    const uint64_t unit = (uint64_t)aims->list.at[aim].count.unit;
     haul__outer_range *outer;
     size_t i;
     if (!bytes)
@@ -102,9 +89,7 @@ haul_status haul__add_outer(haul__discovery *d, haul__aims *aims, uint32_t aim, 
         return HAUL_ERROR_MEMORY;
     outer->first = first;
     outer->bytes = bytes;
-    outer->shift = haul__lowest64(unit);
-    outer->inverse = inverse_of(unit >> outer->shift);
-    outer->most = UINT64_MAX / unit;
+    outer->grid = haul__multiples_of((uint64_t)aims->list.at[aim].count.unit);
     outer->elements = aims->list.at[aim].outer;
     for (i = 0; i < aims->edges.count; i++) {
         haul__aimed_edge *edge = &aims->edges.at[i];

@@ -34,10 +34,8 @@ HAUL__INLINE int haul__is_in_outer(const haul__aims *aims, uint64_t number, uint
         const haul__outer_range *outer = &aims->outers.at[i];
         const uint64_t offset = (uint64_t)first - outer->first;
         if (offset < outer->bytes && bytes <= outer->bytes - offset &&
-            outer->elements == aim->outer) {
-            const uint64_t odd = offset * outer->inverse;
-            return (odd >> outer->shift | odd << (63 - outer->shift) << 1) <= outer->most;
-        }
+            outer->elements == aim->outer)
+            return haul__is_multiple(&outer->grid, offset);
     }
     return 0;
 }

@@ -4,6 +4,7 @@
  * simple objects, and of pointers to them or to plain bytes, are marked in line as there.
  */
 #include "walk/visit.h"
+#include "base/multiples.h"
 #include "walk/ancestors.h"
 #include "walk/brief.h"
 #include "walk/changed.h"
@@ -156,6 +157,50 @@ static haul_status visit_strings(haul__discovery *d, const haul__entry *entry,
 
 /* ---- Arrays of objects, and the general way. */
 
+/* Do all pointers of an array's elements lead to objects of the same type? In order, those that
+ * were found before are logged, too. */
+static int may_lead_back(const haul__discovery *d, const haul__entry *entry)
+{
+    const haul__met_type *met = &d->met_types[entry->met_type];
+    return entry->count > 1 && met->uniform != HAUL__NOT_UNIFORM &&
+           HAUL__ENTRY_TYPE(met->uniform) == entry->met_type && !met->hint && !d->in_order &&
+           (entry->stride & (met->walk->alignment - 1)) == 0;
+}
+
+/* An array of such objects. All of it is marked, so a pointer to one of its elements brings nothing
+ * new. The others become candidates. */
+HAUL__HOT static haul_status visit_grid(haul__discovery *d, const haul__entry *entry)
+{
+    const haul__met_type *met = &d->met_types[entry->met_type];
+    const haul__multiples grid = haul__multiples_of(entry->stride);
+    const uintptr_t first = entry->address, bytes = entry->count * entry->stride;
+    const uint32_t near_starts = met->edges->near_starts;
+    const size_t pointers = met->edge_count;
+    size_t offset[HAUL__EDGES], i, at;
+    uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
+    haul__candidates c = { near, over, 0, 0, met->uniform };
+    haul_status status = HAUL_OK;
+    for (at = 0; at < pointers; at++)
+        offset[at] = met->edges[at].offset;
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        const uintptr_t element = first + i * entry->stride;
+        for (at = 0; at < pointers && status == HAUL_OK; at++) {
+            const uintptr_t value = haul__load_word((const void *)(element + offset[at]));
+            if (HAUL__LIKELY(value - first < bytes && haul__is_multiple(&grid, value - first)))
+                continue;
+            if (!HAUL__TOO_HIGH(value))
+                haul__collect(&c, d->map->flat, value, c.tag, near_starts);
+            else
+                status = haul__reach_one(d, value, entry->met_type);
+        }
+        if (haul__are_many(&c) && status == HAUL_OK)
+            status = haul__settle(d, &c);
+        if (status == HAUL_OK)
+            status = haul__news_of_element(d, i);
+    }
+    return status == HAUL_OK ? haul__settle(d, &c) : status;
+}
+
 /* An array of simple objects. */
 HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry *entry)
 {
@@ -271,6 +316,7 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
     if (status == HAUL_OK && d->met_types[entry->met_type].edges && !haul__is_general(d) &&
         d->map->flat)
         return d->met_types[entry->met_type].is_record ? haul__visit_records(d, entry)
+               : may_lead_back(d, entry)               ? visit_grid(d, entry)
                                                        : visit_simple(d, entry);
     if (status == HAUL_OK && d->met_types[entry->met_type].is_brief)
         return visit_brief(d, entry);

@@ -366,3 +366,64 @@ TEST(outer_arrays, meshes_drawn_at_random_are_found_by_threads_as_by_one)
     }
     world_free(w);
 }
+
+/* ---- One thread, and an array whose elements lead to each other. */
+
+typedef struct knot {
+    struct knot *to[2];
+    double value;
+} knot;
+
+enum { KNOTS = 700, LOOSE = 50 };
+
+/* A checked context looks at each pointer on its own. */
+static void check_as_checked(knot *array, const haul_type *type)
+{
+    const haul_context_options checked = { .checked = 1 };
+    haul_root root = { 0 };
+    outcome one, other;
+    root.address = array;
+    root.type = type;
+    root.count = KNOTS;
+    (void)outcomes_agree(&root, NULL, OUTCOMES_FORMS, &one);
+    (void)outcomes_agree(&root, &checked, OUTCOMES_FORMS, &other);
+    CHECK_STATUS(one.status, other.status);
+    CHECK_STR(one.error.path, other.error.path);
+    CHECK_EQ(one.info.objects, other.info.objects);
+    CHECK_EQ(one.info.graph_bytes, other.info.graph_bytes);
+    if (one.status == HAUL_OK)
+        CHECK(memcmp(one.arena, other.arena, one.info.arena_bytes) == 0);
+    outcome_free(&one);
+    outcome_free(&other);
+}
+
+TEST(outer_arrays, an_array_whose_elements_lead_to_each_other_and_out_of_it_comes_whole)
+{
+    static haul_type *knot_type;
+    static const haul_field fields[] = { HAUL_EACH(knot, to, .target = &knot_type) };
+    knot *array = array_of(KNOTS * sizeof *array), *loose = array_of(LOOSE * sizeof *loose);
+    random_source random = random_start("outer arrays: knots");
+    size_t i, k, bytes;
+    knot_type = TYPE_NEW(knot, fields);
+    CHECK_STATUS(haul_type_commit(knot_type), HAUL_OK);
+    for (i = 0; i < KNOTS; i++)
+        for (k = 0; k < 2; k++)
+            array[i].to[k] = random_one_in(&random, 9)    ? NULL
+                             : random_one_in(&random, 20) ? &loose[random_below(&random, LOOSE)]
+                                                          : &array[random_below(&random, KNOTS)];
+    for (i = 0; i < LOOSE; i++)
+        loose[i].to[1] = &array[random_below(&random, KNOTS)];
+    check_as_checked(array, knot_type);
+    array[0].to[0] = array + KNOTS - 1;
+    array[KNOTS - 1].to[1] = array;
+    check_as_checked(array, knot_type);
+    for (bytes = 1; bytes < sizeof *array; bytes++) { /* between two of them */
+        array[KNOTS / 2].to[1] = (knot *)(void *)((char *)&array[KNOTS / 3] + bytes);
+        check_as_checked(array, knot_type);
+    }
+    array[KNOTS / 2].to[1] = (knot *)(uintptr_t) - (intptr_t)sizeof *array; /* no address */
+    check_as_checked(array, knot_type);
+    haul_type_free(&knot_type);
+    free(loose);
+    free(array);
+}
