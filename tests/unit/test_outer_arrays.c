@@ -295,12 +295,14 @@ TEST(outer_arrays, ranges_beside_and_across_the_ends_of_arrays_count_as_with_one
 {
     world *w = world_make("outer arrays: ends");
     cell *c = &w->mesh.cells[CELLS - 1];
+    int64_t count;
     c->values = w->mesh.values;
     c->value_count = VALUES; /* the array itself */
     (void)simulations_agree(w);
     w->mesh.value_count = VALUES - 2;
-    for (c->value_count = 1; c->value_count <= 4; c->value_count++) {
+    for (count = 1; count <= 4; count++) {
         c->values = w->mesh.values + VALUES - 4;
+        c->value_count = count;
         (void)simulations_agree(w);
     }
     w->mesh.cell_count = CELLS - 5; /* the last cells are found one by one */
