@@ -96,6 +96,16 @@ static int is_same_info(const haul_plan_info *a, const haul_plan_info *b)
            a->null_pointers == b->null_pointers && a->graph_bytes == b->graph_bytes;
 }
 
+static int differ_in_numbers(trial *t, const haul_plan_info *alone, const haul_plan_info *team)
+{
+    return trial_fail(t,
+                      "%u threads: %zu objects, %zu bytes, an arena of %zu, %zu pointers, %zu of "
+                      "them null; one thread: %zu, %zu, %zu, %zu, %zu",
+                      t->world->threads, team->objects, team->graph_bytes, team->arena_bytes,
+                      team->pointers, team->null_pointers, alone->objects, alone->graph_bytes,
+                      alone->arena_bytes, alone->pointers, alone->null_pointers);
+}
+
 static int is_same_place(const made *alone, const made *team, uintptr_t at)
 {
     size_t one = 0, other = 0;
@@ -123,7 +133,7 @@ static int agree(trial *t, const char *what, made *alone, made *team)
     haul_plan_get_info(alone->plan, &alone->info); /* null pointers are counted by the pack */
     haul_plan_get_info(team->plan, &team->info);
     if (!is_same_info(&alone->info, &team->info))
-        return differ(t, "other numbers", alone, team);
+        return differ_in_numbers(t, &alone->info, &team->info);
     for (unsigned i = 0; i < LOOKED_UP && t->host.all_count != 0; i++) {
         const reference_range *r = &t->host.all[random_word(&t->c->filler) % t->host.all_count];
         if (!is_same_place(alone, team,
