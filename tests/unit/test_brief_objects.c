@@ -26,7 +26,8 @@ enum {
     FEW_NODES = 40,
     MOST_NODES = 300,
     LEAVES = 20,
-    KINDS = 4 /* the values of a node's first word */
+    MOST_HALVES = 8, /* words of a brief type of which a half travels by no rule */
+    KINDS = 4        /* the values of a node's first word */
 };
 
 /* So many that an array of them makes a shared walk worth it. */
@@ -781,17 +782,35 @@ static void check_wrong(random_source *random, haul_context *asks)
     haul_plan_free(&general);
 }
 
+/* Is an array of numbers a text as well? Its last byte is then its first 0. */
+static int has_number_text(void)
+{
+    size_t i;
+    for (i = 1; i < KINDS; i++) {
+        const unsigned char *bytes = (const unsigned char *)the.numbers[i];
+        const size_t count = i * sizeof the.numbers[i][0];
+        if (memchr(bytes, 0, count) == bytes + count - 1)
+            return 1;
+    }
+    return 0;
+}
+
 /* May some object be unusual, or overlap another one? Then one thread walks in the end. */
 static int may_be_alone(void)
 {
     size_t i, k;
-    for (i = 0; i < TYPES; i++)
+    for (i = 0; i < TYPES; i++) {
+        size_t halves = 0;
         for (k = 1; k < the.types[i].words; k++) {
             const role r = the.types[i].role[k];
             if (r == HALVES || r == SEVERAL || the.types[i].transfer[k] != HAUL_COPY)
                 return 1;
+            halves += r == HALF_SKIPPED || r == HALF_ELSE;
         }
-    return the.is_array;
+        if (halves > MOST_HALVES)
+            return 1;
+    }
+    return the.is_array || has_number_text();
 }
 
 /* Threads find what one thread finds, in a sound graph or a wrong one. */
