@@ -556,8 +556,8 @@ static int is_passed_by(const haul__discovery *d, const haul__entry *entry)
     return !listing->is_wanted(listing->user, slot, type);
 }
 
-/* Many pointers are worth a walk by all threads, before they are marked. If this walk is to end,
- * arrays are only listed (outer_arrays.c): *is_over. */
+/* Many pointers are worth a walk by all threads, before they are marked. *is_over: this walk ends
+ * soon, and the array must not be marked (outer_arrays.c). */
 static HAUL__NOINLINE haul_status look_at_array(haul__discovery *d, const haul__entry *entry,
                                                 int *is_over)
 {

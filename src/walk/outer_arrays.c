@@ -5,16 +5,16 @@
  * as an object of its own, and one thread might not.
  *
  * So the walk by one thread lists the arrays that it comes to. When the first long one would make
- * it hand over to all threads, it goes on a little without marking, until it would visit an array:
- * the other arrays of the same mesh are listed, too. The walk by aims then begins with all of them.
- * A pointer into one of them, to elements of its type, needs neither a mark nor a visit, so it is
- * not even sent to its district.
+ * it hand over to all threads, it finishes the chunk of the queue or the array that it visits, and
+ * marks no further array: the other arrays of the same mesh are listed, too. The walk by aims then
+ * begins with all of them. A pointer into one of them, to elements of its type, needs neither a
+ * mark nor a visit, so it is not even sent to its district.
  *
  * Why it is right: no byte of a listed array is marked when one thread comes to it, so one thread
  * visits it as a whole. Whatever leads into it later brings nothing new.
  *
- * Why it is fast: there are few outer arrays, and one multiplication tells whether a pointer leads
- * to the begin of an element (base/multiples.h).
+ * Why it is fast: there are few outer arrays, and one multiplication tells whether an element
+ * begins where a pointer leads (base/multiples.h).
  */
 #include "walk/outer_arrays.h"
 #include "map/mark.h"
@@ -22,7 +22,7 @@
 #include "walk/met_types.h"
 #include "walk/worklist.h"
 
-/* Shorter arrays are often the only ones that lead to their elements. */
+/* The list is short, so shorter arrays are left out. */
 #ifdef HAUL_STRESS_THREADS
 #define SHORTEST ((size_t)1)
 #else

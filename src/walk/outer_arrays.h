@@ -7,19 +7,19 @@
 #include "walk/aims.h"
 #include "walk/discovery.h"
 
-/* Is a range worth a look? */
+/* Might a range of `count` elements be listed, or end the walk by one thread? */
 HAUL__INLINE int haul__may_be_outer(const haul__discovery *d, size_t count)
 {
     return !d->has_no_aims && count > 1;
 }
 
-/* Lists an array that the walk by one thread has come to, unless it overlaps what is marked.
+/* Lists the array that an entry stands for. An array with a marked byte is not listed.
  * HAUL_ERROR_MEMORY. */
 haul_status haul__note_outer(haul__discovery *d, const haul__entry *entry);
 /* Prepares the listed array of this number for a walk by aims. `aim` becomes one for the array;
  * HAUL__NO_AIM: threads cannot mark it. HAUL_ERROR_MEMORY. */
 haul_status haul__aim_outer(haul__discovery *d, haul__aims *aims, size_t number, uint32_t *aim);
-/* From now on, pointers into an array of this aim, which is marked, need no mark.
+/* The array, of this aim, is marked: pointers into it need no mark from now on.
  * HAUL_ERROR_MEMORY. */
 haul_status haul__add_outer(haul__discovery *d, haul__aims *aims, uint32_t aim, uintptr_t first,
                             size_t bytes);

@@ -1,6 +1,6 @@
 /* The graphs of the workload "discovery": five of the other workloads, a hash table of two sizes,
- * an octree, a mesh and a grid. Objects come from malloc one by one (the grid's
- * cells all at once), and are linked in an order of chance.
+ * an octree, a mesh and a grid. Objects come from malloc one by one, but the grid's cells all at
+ * once, and are linked in an order of chance.
  */
 #include <stdlib.h>
 #include <string.h>
