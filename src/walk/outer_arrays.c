@@ -98,3 +98,19 @@ haul_status haul__add_outer(haul__discovery *d, haul__aims *aims, uint32_t aim, 
     }
     return HAUL_OK;
 }
+
+/* Not inlined: most graphs have no outer arrays, and their loop must stay short. */
+HAUL__NOINLINE int haul__is_in_outer(const haul__aims *aims, uint64_t number, uintptr_t first,
+                                     uint64_t bytes)
+{
+    const haul__aim *aim = &aims->list.at[number];
+    size_t i;
+    for (i = 0; i < aims->outers.count && !(first & aim->misaligned); i++) {
+        const haul__outer_range *outer = &aims->outers.at[i];
+        const uint64_t offset = (uint64_t)first - outer->first;
+        if (offset < outer->bytes && bytes <= outer->bytes - offset &&
+            outer->elements == aim->outer)
+            return haul__is_multiple(&outer->grid, offset);
+    }
+    return 0;
+}

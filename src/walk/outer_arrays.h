@@ -24,20 +24,8 @@ haul_status haul__aim_outer(haul__discovery *d, haul__aims *aims, size_t number,
 haul_status haul__add_outer(haul__discovery *d, haul__aims *aims, uint32_t aim, uintptr_t first,
                             size_t bytes);
 
-/* Does the target of a pointer lie in an outer array, as elements of it? */
-HAUL__INLINE int haul__is_in_outer(const haul__aims *aims, uint64_t number, uintptr_t first,
-                                   uint64_t bytes)
-{
-    const haul__aim *aim = &aims->list.at[number];
-    size_t i;
-    for (i = 0; i < aims->outers.count && !(first & aim->misaligned); i++) {
-        const haul__outer_range *outer = &aims->outers.at[i];
-        const uint64_t offset = (uint64_t)first - outer->first;
-        if (offset < outer->bytes && bytes <= outer->bytes - offset &&
-            outer->elements == aim->outer)
-            return haul__is_multiple(&outer->grid, offset);
-    }
-    return 0;
-}
+/* Do the `bytes` at `first` lie in an outer array, as elements that an aim of this number leads to?
+ */
+int haul__is_in_outer(const haul__aims *aims, uint64_t number, uintptr_t first, uint64_t bytes);
 
 #endif
