@@ -292,10 +292,9 @@ static haul_status mark_in_block(haul__map *map, haul__block *block, uintptr_t f
     return HAUL_OK;
 }
 
-haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pattern *pattern,
-                       haul__marked *marked)
+haul_status haul__mark_slice(haul__map *map, uintptr_t first, uintptr_t end, haul__pattern *pattern,
+                             haul__marked *marked)
 {
-    const uintptr_t begin = first;
     marked->first = marked->end = first;
     while (first < end) {
         haul__block *block = haul__map_find(map, first);
@@ -316,8 +315,16 @@ haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pat
             return status;
         first = stop;
     }
-    haul__mark_array(map, begin, end);
     return HAUL_OK;
+}
+
+haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pattern *pattern,
+                       haul__marked *marked)
+{
+    const haul_status status = haul__mark_slice(map, first, end, pattern, marked);
+    if (status == HAUL_OK)
+        haul__mark_array(map, first, end);
+    return status;
 }
 
 static int is_empty(const haul__block *block)

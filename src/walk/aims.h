@@ -49,7 +49,8 @@ typedef struct haul__aimed_edge {
 /* An outer array (outer_arrays.c) that is marked. */
 typedef struct haul__outer_range {
     uint64_t first, bytes;
-    haul__multiples grid; /* of an element's bytes */
+    uint64_t unit;        /* an element's bytes */
+    haul__multiples grid; /* of them */
     uint32_t elements;    /* as haul__aim.outer */
 } haul__outer_range;
 

@@ -29,7 +29,7 @@ HAUL__INLINE const haul__met_type *haul__only_met(const haul__share *share,
 /* Marks a range that begins on the grid of words and notes its start. HAUL__FRESH: all of it is
  * new; HAUL__KNOWN_BEFORE: it was found before, as this; HAUL__APART: it overlaps another, or
  * disagrees with it; HAUL__UNUSUAL; HAUL__NO_MEMORY. */
-int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes, const haul__aims *aims,
+int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes, haul__share *share,
                       const haul__aim *aim, uintptr_t first, uintptr_t end);
 /* Marks the targets of a parcel of ranges in a district. New ones wait there for their visit. */
 void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own, haul__district *district,

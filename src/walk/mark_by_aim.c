@@ -14,24 +14,9 @@
 #include "walk/mark_brief_by_aim.h"
 #include "walk/mark_elements.h"
 #include "walk/mark_in_mixed.h"
+#include "walk/mark_in_slices.h"
 
 /* ---- One range. */
-
-static void describe_slots(const haul__discovery *d, const haul__aim *aim, uintptr_t first,
-                           uintptr_t end, haul__pattern *pattern)
-{
-    memset(pattern, 0, sizeof *pattern);
-    pattern->kind = aim->kind == HAUL__AIM_POINTERS ? HAUL__ALL_SLOTS : HAUL__NO_SLOTS;
-    if (aim->has_pointers && aim->kind != HAUL__AIM_POINTERS) {
-        const haul__walk *walk = d->met_types[aim->met].walk;
-        pattern->kind = HAUL__TYPE_SLOTS;
-        pattern->slots = walk->slots;
-        pattern->slot_count = walk->slot_count;
-        pattern->stride = walk->extent;
-        pattern->element = first;
-        pattern->left = (size_t)(end - first) / walk->extent;
-    }
-}
 
 /* Marks objects that are new, in blocks of their own form if they can be. */
 static haul_status mark_objects(haul__discovery *d, const haul__aim *aim, uintptr_t first,
@@ -48,8 +33,8 @@ static haul_status mark_objects(haul__discovery *d, const haul__aim *aim, uintpt
     return haul__mark_elements(d, &entry, 1, end, &marked);
 }
 
-static HAUL__NOINLINE int mark_apart(haul__discovery *d, const haul__aim *aim, uintptr_t first,
-                                     uintptr_t end)
+static HAUL__NOINLINE int mark_apart(haul__discovery *d, haul__share *share, const haul__aim *aim,
+                                     uintptr_t first, uintptr_t end)
 {
     const int is_known = haul__any_live(d->map, first, end);
     haul__pattern pattern;
@@ -57,10 +42,13 @@ static HAUL__NOINLINE int mark_apart(haul__discovery *d, const haul__aim *aim, u
     haul_status status;
     if (is_known && !haul__are_live(d->map, first, end, 0))
         return HAUL__APART;
-    describe_slots(d, aim, first, end, &pattern);
-    status = !is_known && pattern.kind == HAUL__TYPE_SLOTS
-                 ? mark_objects(d, aim, first, end)
-                 : haul__mark(d->map, first, end, &pattern, &marked);
+    haul__describe_slots(d, aim, first, end, first, &pattern);
+    if (!is_known && d->map == share->map && haul__is_worth_slices(share, first, end))
+        status = haul__mark_in_slices(d, share, aim, first, end);
+    else if (!is_known && pattern.kind == HAUL__TYPE_SLOTS)
+        status = mark_objects(d, aim, first, end);
+    else
+        status = haul__mark(d->map, first, end, &pattern, &marked);
     if (status != HAUL_OK)
         return status == HAUL_ERROR_MEMORY ? HAUL__NO_MEMORY : HAUL__APART;
     return is_known ? HAUL__KNOWN_BEFORE : HAUL__FRESH;
@@ -111,9 +99,10 @@ static int is_known_object(const haul__map *map, uintptr_t first, uintptr_t end)
     return ((starts ^ start) & words) == 0 && ((starts >> behind | ~live) & 1) != 0;
 }
 
-HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, const haul__aims *aims,
+HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, haul__share *share,
                              const haul__aim *aim, uintptr_t first, uintptr_t end)
 {
+    const haul__aims *aims = share->aims;
     const int is_string = aim->kind == HAUL__AIM_STRING;
     int fresh = HAUL__APART, has_end = 0;
     if (aim->kind == HAUL__AIM_ONE || aim->kind == HAUL__AIM_POINTERS)
@@ -133,7 +122,7 @@ HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, const
         fresh = mark_in_line(d, aim, first, end);
     }
     if (HAUL__UNLIKELY(fresh == HAUL__APART))
-        fresh = mark_apart(d, aim, first, end);
+        fresh = mark_apart(d, share, aim, first, end);
     if (fresh == HAUL__KNOWN_BEFORE)
         return (aim->kind == HAUL__AIM_ONE ? is_known_object(d->map, first, end)
                                            : haul__is_known_range(d->map, first, end))
@@ -153,12 +142,12 @@ HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, const
     return may_be_string(aims, aim, first, end) ? HAUL__APART : HAUL__FRESH;
 }
 
-int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes, const haul__aims *aims,
+int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes, haul__share *share,
                       const haul__aim *aim, uintptr_t first, uintptr_t end)
 {
     return aim->kind == HAUL__AIM_BRIEF
                ? haul__mark_brief_range(d, notes, d->met_types[aim->met].brief, first, end)
-               : mark_by_aim(d, notes, aims, aim, first, end);
+               : mark_by_aim(d, notes, share, aim, first, end);
 }
 
 /* ---- A parcel. */
@@ -285,8 +274,7 @@ HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
                 return;
             continue;
         }
-        fresh = mark_by_aim(&own->walk, &own->starts, share->aims, aim, first,
-                            first + (uintptr_t)bytes);
+        fresh = mark_by_aim(&own->walk, &own->starts, share, aim, first, first + (uintptr_t)bytes);
         if (HAUL__UNLIKELY(fresh < 0)) {
             fail(share, fresh, entry[i]);
             return;

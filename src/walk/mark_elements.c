@@ -72,9 +72,7 @@ HAUL__INLINE int mark_start(const haul__map *map, uintptr_t address, const haul_
     return 1;
 }
 
-/* Elements that go to uniform blocks. 1: all are marked; 0: one needs the general way; -1: out of
- * memory. */
-static int mark_starts(haul__discovery *d, const haul__entry *entry, haul__marked *marked)
+int haul__mark_starts(haul__discovery *d, const haul__entry *entry, haul__marked *marked)
 {
     const haul__met_type *met = &d->met_types[entry->met_type];
     const uint32_t near_starts = d->map->flat ? haul__near_starts(met) : 0;
@@ -103,7 +101,8 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
     if ((entry->address & (HAUL__GRANULE - 1)) != 0 &&
         !haul__met_type_ragged(d, &d->met_types[entry->met_type]))
         return HAUL_ERROR_MEMORY;
-    done = d->met_types[entry->met_type].form != HAUL__NO_FORM ? mark_starts(d, entry, marked) : 0;
+    done = d->met_types[entry->met_type].form != HAUL__NO_FORM ? haul__mark_starts(d, entry, marked)
+                                                               : 0;
     if (done)
         return done < 0 ? HAUL_ERROR_MEMORY : HAUL_OK;
     pattern.kind = walk->slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;

@@ -15,6 +15,9 @@ haul_status haul__mark_line(haul__discovery *d, const haul__slot *slot, uintptr_
 /* Marks the runs of one element, up to its byte `limit`. */
 haul_status haul__mark_element(haul__discovery *d, const haul__slot *slot, const haul__walk *walk,
                                uintptr_t element, size_t limit, haul__marked *marked);
+/* Marks elements that go to uniform blocks. 1: all are marked; 0: one needs the general way; -1:
+ * out of memory. */
+int haul__mark_starts(haul__discovery *d, const haul__entry *entry, haul__marked *marked);
 /* Marks all elements of an entry of objects without rules. `dense`: they have neither holes nor
  * gaps between them, and end at `end`. */
 haul_status haul__mark_elements(haul__discovery *d, const haul__entry *entry, int dense,

@@ -49,8 +49,8 @@ static HAUL__NOINLINE int mark_single_apart(haul__share *share, haul__sharer *ow
                  !haul__is_start(flat, first, form))
             fresh = HAUL__APART;
     } else {
-        fresh = haul__mark_by_aim(&own->walk, &own->starts, share->aims,
-                                  &share->aims->list.at[number], first, end);
+        fresh = haul__mark_by_aim(&own->walk, &own->starts, share, &share->aims->list.at[number],
+                                  first, end);
     }
     if (fresh >= 0)
         return fresh;

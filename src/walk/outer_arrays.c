@@ -89,7 +89,8 @@ haul_status haul__add_outer(haul__discovery *d, haul__aims *aims, uint32_t aim, 
         return HAUL_ERROR_MEMORY;
     outer->first = first;
     outer->bytes = bytes;
-    outer->grid = haul__multiples_of((uint64_t)aims->list.at[aim].count.unit);
+    outer->unit = (uint64_t)aims->list.at[aim].count.unit;
+    outer->grid = haul__multiples_of(outer->unit);
     outer->elements = aims->list.at[aim].outer;
     for (i = 0; i < aims->edges.count; i++) {
         haul__aimed_edge *edge = &aims->edges.at[i];
@@ -97,6 +98,19 @@ haul_status haul__add_outer(haul__discovery *d, haul__aims *aims, uint32_t aim, 
             edge->may_be_inner = 1;
     }
     return HAUL_OK;
+}
+
+haul__outer_range haul__outer_of(const haul__aims *aims, const haul__aimed_edge *edge)
+{
+    const haul__aim *aim = &aims->list.at[edge->tag >> 48];
+    haul__outer_range none;
+    size_t i;
+    memset(&none, 0, sizeof none);
+    for (i = 0; i < aims->outers.count && edge->may_be_inner; i++)
+        if (aims->outers.at[i].elements == aim->outer && edge->is_fixed &&
+            edge->bytes == aims->outers.at[i].unit)
+            return aims->outers.at[i];
+    return none;
 }
 
 /* Not inlined: most graphs have no outer arrays, and their loop must stay short. */

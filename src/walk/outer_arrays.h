@@ -24,6 +24,9 @@ haul_status haul__aim_outer(haul__discovery *d, haul__aims *aims, size_t number,
 haul_status haul__add_outer(haul__discovery *d, haul__aims *aims, uint32_t aim, uintptr_t first,
                             size_t bytes);
 
+/* The first outer array with elements that a pointer leads to, one at a time; all zeros: there is
+ * none. */
+haul__outer_range haul__outer_of(const haul__aims *aims, const haul__aimed_edge *edge);
 /* Do the `bytes` at `first` lie in an outer array, as elements that an aim of this number leads to?
  */
 int haul__is_in_outer(const haul__aims *aims, uint64_t number, uintptr_t first, uint64_t bytes);

@@ -7,6 +7,7 @@
 #include "walk/mark_inline.h"
 #include "walk/news.h"
 #include "walk/parcels.h"
+#include "walk/share_parts.h"
 
 #define STOCK_LEAST ((size_t)64)
 /* Rounded up: where pointers have 4 bytes, a parcel is no whole number of words. */
@@ -110,6 +111,33 @@ int haul__add_visit(haul__discovery *d, haul__share *share, const uint64_t *entr
     return 1;
 }
 
+/* Many pieces in a row are one entry, in a parcel of its own. */
+int haul__add_visits(haul__discovery *d, haul__share *share, uint64_t entry, uint64_t bytes,
+                     size_t piece)
+{
+    const uint64_t most = HAUL__PARCEL / 2 * piece;
+    for (; bytes >= most; entry += most, bytes -= most) {
+        haul__district *district = haul__district_of(share, HAUL__ENTRY_ADDRESS(entry));
+        haul__parcel *open = district->open[HAUL__RANGES], *parcel = take_parcel(d, share);
+        if (!parcel)
+            return 0;
+        parcel->kind = HAUL__RANGES;
+        parcel->entry[parcel->count++] = entry;
+        parcel->entry[parcel->count++] = most;
+        parcel->next = open->next;
+        open->next = parcel;
+        district->has_visits = 1;
+    }
+    while (bytes) {
+        const uint64_t part[2] = { entry, bytes < piece ? bytes : piece };
+        if (!haul__add_visit(d, share, part, 2))
+            return 0;
+        entry += part[1];
+        bytes -= part[1];
+    }
+    return 1;
+}
+
 static int open_districts(haul__discovery *d, haul__share *share)
 {
     unsigned i, kind;
@@ -209,25 +237,6 @@ static int fill_stocks(haul__discovery *d, haul__share *share)
     return 1;
 }
 
-/* Each thread gets a part of the map, and all that marking asks for. */
-static void give_parts(haul__discovery *d, haul__share *share)
-{
-    haul__map *part[HAUL__POOL_CHUNKS];
-    size_t i;
-    for (i = 0; i < share->sharer_count; i++) {
-        haul__sharer *sharer = &share->sharer[i];
-        part[i] = &sharer->found.map;
-        sharer->walk.context = d->context;
-        sharer->walk.allocator = d->allocator;
-        sharer->walk.found = &sharer->found;
-        sharer->walk.map = part[i];
-        sharer->walk.met_types = d->met_types;
-        sharer->walk.met_type_count = d->met_type_count;
-        sharer->walk.named = d->named;
-    }
-    haul__map_split(d->map, part, share->sharer_count);
-}
-
 /* Before a round: each thread gets blocks, or may make some, and parcels lie ready. 0: out of
  * memory. */
 static int equip(haul__discovery *d, haul__share *share)
@@ -237,7 +246,7 @@ static int equip(haul__discovery *d, haul__share *share)
     int is_equipped = 1;
     share->has_parts = share->aims || haul__threads_may_allocate(d->context);
     if (share->has_parts)
-        give_parts(d, share);
+        haul__give_parts(d, share);
     else
         is_equipped = fill_stocks(d, share);
     share->types = d->met_types;

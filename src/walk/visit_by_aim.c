@@ -14,6 +14,7 @@
 #define FETCHED_AT_ONCE 16u /* words of entries whose ranges are fetched together */
 #define SINGLES_AT_ONCE 8u  /* single objects that are fetched together */
 #define FEW_EDGES ((size_t)4)
+#define EDGES_BESIDE ((size_t)8) /* of objects beside outer arrays */
 #define MOST_ELEMENTS ((int64_t)INT32_MAX)
 
 /* ---- Counts. */
@@ -311,6 +312,36 @@ static int visit_brief_array(haul__share *share, haul__sharer *own, const haul__
 
 /* ---- Ranges and single objects. */
 
+/* Does the pointer lead to an element of this outer array? */
+HAUL__INLINE int is_in(const haul__outer_range *outer, uintptr_t value)
+{
+    const uint64_t offset = (uint64_t)value - outer->first;
+    return offset < outer->bytes && haul__is_multiple(&outer->grid, offset);
+}
+
+/* Visits objects whose pointers may lead into outer arrays. For each pointer, the likely one is at
+ * hand. */
+HAUL__HOT static int visit_beside_outers(haul__share *share, haul__sharer *own,
+                                         const haul__aim *aim, uintptr_t first, uintptr_t end)
+{
+    const haul__met_type *met = &share->types[aim->met];
+    const haul__aimed_edge *edges = share->aims->edges.at + share->aims->first.at[aim->met];
+    const size_t extent = met->walk->extent, count = met->edge_count;
+    haul__outer_range outer[EDGES_BESIDE];
+    uintptr_t object;
+    size_t i;
+    for (i = 0; i < count; i++)
+        outer[i] = haul__outer_of(share->aims, &edges[i]);
+    for (object = first; object < end; object += extent)
+        for (i = 0; i < count; i++) {
+            const uintptr_t value = haul__load_word((const void *)(object + edges[i].offset));
+            if (HAUL__UNLIKELY(!is_in(&outer[i], value) &&
+                               !follow_value(share, own, &edges[i], object, value)))
+                return 0;
+        }
+    return 1;
+}
+
 HAUL__INLINE int visit_objects(haul__share *share, haul__sharer *own, const haul__aim *aim,
                                uintptr_t first, uintptr_t end)
 {
@@ -319,6 +350,8 @@ HAUL__INLINE int visit_objects(haul__share *share, haul__sharer *own, const haul
     const size_t extent = met->walk->extent, count = met->edge_count;
     uintptr_t object;
     size_t i;
+    if (HAUL__UNLIKELY(share->aims->outers.count) && count <= EDGES_BESIDE)
+        return visit_beside_outers(share, own, aim, first, end);
     if (count > FEW_EDGES && count <= HAUL__EDGES) {
         for (object = first; object < end; object += extent)
             if (HAUL__UNLIKELY(!visit_large(share, own, edges, count, object)))
@@ -336,10 +369,13 @@ HAUL__INLINE int visit_pointers(haul__share *share, haul__sharer *own, const hau
                                 uintptr_t first, uintptr_t end)
 {
     const haul__aimed_edge edge = haul__aimed_edge_of(share->aims, aim->next);
+    const haul__outer_range outer = haul__outer_of(share->aims, &edge);
     uintptr_t place;
-    for (place = first; place < end; place += HAUL__WORD)
-        if (HAUL__UNLIKELY(!follow(share, own, &edge, place)))
+    for (place = first; place < end; place += HAUL__WORD) {
+        const uintptr_t value = haul__load_word((const void *)place);
+        if (HAUL__UNLIKELY(!is_in(&outer, value) && !follow_value(share, own, &edge, place, value)))
             return 0;
+    }
     return 1;
 }
 

@@ -57,7 +57,6 @@ static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_
     const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry)];
     const void *as;
     uintptr_t first;
-    uint64_t at;
     int is_noted, fresh;
     if (bytes == HAUL__TO_ASK) {
         const haul_status status = haul__ask_count(d, share, &entry, &bytes);
@@ -76,8 +75,8 @@ static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_
     }
     if (is_noted && haul__memo_has(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, as))
         return HAUL_OK; /* named, too */
-    fresh = haul__mark_by_aim(d, &share->sharer[0].starts, share->aims, aim, first,
-                              first + (uintptr_t)bytes);
+    fresh =
+        haul__mark_by_aim(d, &share->sharer[0].starts, share, aim, first, first + (uintptr_t)bytes);
     if (fresh < 0) {
         haul__give_up(share, haul__why_unmarked(fresh), HAUL__ENTRY_TYPE(entry));
         return fresh == HAUL__NO_MEMORY ? HAUL_ERROR_MEMORY : HAUL_ERROR_GRAPH;
@@ -87,12 +86,9 @@ static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_
     d->found->objects += (size_t)fresh;
     if (is_noted && haul__memo_add(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, as) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
-    for (at = 0; fresh && aim->has_pointers && at < bytes; at += aim->piece) {
-        const uint64_t piece[2] = { entry + at, bytes - at < aim->piece ? bytes - at : aim->piece };
-        if (!haul__add_visit(d, share, piece, 2))
-            return HAUL_ERROR_MEMORY;
-    }
-    return HAUL_OK;
+    return !fresh || !aim->has_pointers || haul__add_visits(d, share, entry, bytes, aim->piece)
+               ? HAUL_OK
+               : HAUL_ERROR_MEMORY;
 }
 
 static haul_status settle_roots(haul__discovery *d, haul__share *share, haul__aims *aims)
