@@ -39,8 +39,8 @@ void haul__fetch_brief(const haul__discovery *d, uintptr_t object, const haul__m
 {
     const uintptr_t entry = d->map->flat[object >> HAUL__BLOCK_SHIFT];
     const haul__block *block = haul__block_in(entry);
-    haul__prefetch(object + met->first_slot);
-    haul__prefetch(object + met->last_slot);
+    haul__prefetch(object + met->first_byte);
+    haul__prefetch(object + met->last_byte);
     if ((entry & HAUL__FORM_MASK) != HAUL__MIXED)
         return;
     haul__prefetch_write((uintptr_t)&block->cells[haul__cell_number(object)]);

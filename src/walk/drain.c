@@ -50,11 +50,11 @@ HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *ch
         const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(chunk->entry[i])];
         const uintptr_t address = HAUL__ENTRY_ADDRESS(chunk->entry[i]);
         if (HAUL__LIKELY(plain)) {
-            haul__prefetch_once(address + met->first_slot);
-            haul__prefetch_once(address + met->last_slot);
+            haul__prefetch_once(address + met->first_byte);
+            haul__prefetch_once(address + met->last_byte);
         } else {
-            haul__prefetch(address + met->first_slot);
-            haul__prefetch(address + met->last_slot);
+            haul__prefetch(address + met->first_byte);
+            haul__prefetch(address + met->last_byte);
         }
     }
 }
@@ -64,12 +64,12 @@ HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *ch
 HAUL__INLINE void prefetch_alike(const haul__met_type *met, const haul__chunk *chunk, size_t read)
 {
     const uint64_t type = haul__type_bits(chunk->entry[read]);
-    const uint64_t first_slot = met->first_slot - type, last_slot = met->last_slot - type;
+    const uint64_t first_byte = met->first_byte - type, last_byte = met->last_byte - type;
     const uint64_t *entry = chunk->entry + read + met->ahead;
     size_t i;
     for (i = 0; i < FETCH_GROUP; i++) {
-        haul__prefetch_once((uintptr_t)(entry[i] + first_slot));
-        haul__prefetch_once((uintptr_t)(entry[i] + last_slot));
+        haul__prefetch_once((uintptr_t)(entry[i] + first_byte));
+        haul__prefetch_once((uintptr_t)(entry[i] + last_byte));
     }
 }
 

@@ -21,8 +21,8 @@ static void fetch(const haul__discovery *d, uintptr_t address, const haul__met_t
     haul__block *block = haul__block_in(entry);
     const unsigned granule = haul__granule_in_block(address);
     const uint16_t *masks;
-    haul__prefetch(address + met->first_slot);
-    haul__prefetch(address + met->last_slot);
+    haul__prefetch(address + met->first_byte);
+    haul__prefetch(address + met->last_byte);
     if (!block || !(entry & 1u))
         return;
     haul__prefetch_write((uintptr_t)&block->cells[haul__cell_number(address)]);

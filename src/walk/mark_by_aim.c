@@ -162,8 +162,8 @@ HAUL__INLINE void fetch_marks(const haul__share *share, uint64_t entry)
     if (aim->kind == HAUL__AIM_STRING)
         haul__prefetch(address);
     if (aim->kind == HAUL__AIM_BRIEF) {
-        haul__prefetch(address + share->types[aim->met].first_slot);
-        haul__prefetch(address + share->types[aim->met].last_slot);
+        haul__prefetch(address + share->types[aim->met].first_byte);
+        haul__prefetch(address + share->types[aim->met].last_byte);
     }
 }
 

@@ -76,14 +76,27 @@ int haul__met_type_ragged(haul__discovery *d, haul__met_type *met)
     return form != 0;
 }
 
-/* The first and the last pointer: both are fetched before an object is visited. */
-static void prepare_slot(haul__met_type *met, size_t offset, int is_first)
+/* A visit reads this byte of an object. The first and the last one are fetched before. */
+static void note_byte(haul__met_type *met, size_t offset, int is_first)
 {
-    uint32_t at = offset > UINT32_MAX ? 0 : (uint32_t)offset;
-    if (is_first || at < met->first_slot)
-        met->first_slot = at;
-    if (at > met->last_slot)
-        met->last_slot = at;
+    const uint32_t at = offset > UINT32_MAX ? 0 : (uint32_t)offset;
+    if (is_first || at < met->first_byte)
+        met->first_byte = at;
+    if (at > met->last_byte)
+        met->last_byte = at;
+}
+
+/* A pointer, and the fields that count what it leads to. */
+static void note_slot(haul__met_type *met, const haul__slot *slot, int is_first)
+{
+    unsigned level, field;
+    note_byte(met, slot->offset, is_first);
+    for (level = 0; level < slot->levels; level++)
+        for (field = 0; field < slot->shape[level].fields; field++) {
+            const haul_integer *counted = &slot->shape[level].field[field];
+            note_byte(met, slot->self + counted->offset, 0);
+            note_byte(met, slot->self + counted->offset + counted->bytes - 1, 0);
+        }
 }
 
 /* Types of one size may share a form, so a start in a block does not tell which of them was there.
@@ -134,9 +147,9 @@ static haul_status add_type(haul__discovery *d, const haul_type *type, uint32_t 
     fresh.ahead = HAUL__AHEAD_LEAST;
     fresh.hint = hint;
     for (i = 0; i < fresh.walk->slot_count; i++)
-        prepare_slot(&fresh, fresh.walk->slots[i].offset, i == 0);
+        note_slot(&fresh, &fresh.walk->slots[i], i == 0);
     for (i = 0; i < fresh.walk->ruled_count; i++)
-        prepare_slot(&fresh, fresh.walk->ruled[i].slot.offset, fresh.walk->slot_count + i == 0);
+        note_slot(&fresh, &fresh.walk->ruled[i].slot, fresh.walk->slot_count + i == 0);
     prepare_marks(&fresh, &far);
     fresh.is_brief = (uint32_t)haul__is_brief(d, fresh.walk);
     if (fresh.simple.bytes && fresh.walk->slot_count)

@@ -87,7 +87,7 @@ typedef struct haul__met_type {
     /* the tag of all edges, if all are `one` and have the same tag; else HAUL__NOT_UNIFORM */
     uint64_t uniform;
     uint64_t mark;                  /* a cell with the marks of an object at its beginning */
-    uint32_t first_slot, last_slot; /* their offsets */
+    uint32_t first_byte, last_byte; /* that a visit reads: their offsets */
     /* 1 + the number of the hint that names its objects; 0: none does. A type that a hinted field
      * leads to has a further number, under which that field's pointers find it. */
     uint32_t hint;

@@ -85,9 +85,9 @@ static void note(haul__discovery *d, uintptr_t address)
 HAUL__INLINE void fetch(haul__retracing *r, const haul__met_type *met)
 {
     const uintptr_t address = haul__spot_address(r->before, r->spots[r->at++]);
-    haul__prefetch_early(address + met->first_slot);
-    if (met->last_slot != met->first_slot)
-        haul__prefetch_early(address + met->last_slot);
+    haul__prefetch_early(address + met->first_byte);
+    if (met->last_byte != met->first_byte)
+        haul__prefetch_early(address + met->last_byte);
 }
 
 /* If what is being fetched is not what comes after this object, it goes on with this one's turn. */

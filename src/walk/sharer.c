@@ -172,8 +172,8 @@ HAUL__INLINE void fetch_objects(const haul__met_type *types, const uint64_t *ent
     const size_t end = first + BURST < count ? first + BURST : count;
     for (; first < end; first++) {
         const haul__met_type *met = &types[HAUL__ENTRY_TYPE(entry[first])];
-        haul__prefetch_once(HAUL__ENTRY_ADDRESS(entry[first]) + met->first_slot);
-        haul__prefetch_once(HAUL__ENTRY_ADDRESS(entry[first]) + met->last_slot);
+        haul__prefetch_once(HAUL__ENTRY_ADDRESS(entry[first]) + met->first_byte);
+        haul__prefetch_once(HAUL__ENTRY_ADDRESS(entry[first]) + met->last_byte);
     }
 }
 

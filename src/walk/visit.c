@@ -205,15 +205,15 @@ HAUL__HOT static haul_status visit_grid(haul__discovery *d, const haul__entry *e
 HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry *entry)
 {
     const haul__met_type *met = &d->met_types[entry->met_type];
-    const size_t first_slot = met->first_slot, last_slot = met->last_slot;
+    const size_t first_byte = met->first_byte, last_byte = met->last_byte;
     haul_status status = HAUL_OK;
     size_t i;
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
     haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t element = entry->address + i * entry->stride;
-        haul__prefetch(element + SIMPLE_AHEAD * entry->stride + first_slot);
-        haul__prefetch(element + SIMPLE_AHEAD * entry->stride + last_slot);
+        haul__prefetch(element + SIMPLE_AHEAD * entry->stride + first_byte);
+        haul__prefetch(element + SIMPLE_AHEAD * entry->stride + last_byte);
         status = haul__visit_simple(d, &c, element, entry->met_type);
         if (haul__are_many(&c) && status == HAUL_OK)
             status = haul__settle(d, &c);

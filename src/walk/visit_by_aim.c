@@ -389,8 +389,8 @@ HAUL__INLINE void fetch_ranges(const haul__share *share, const uint64_t *entry, 
         const haul__met_type *met = &share->types[aim->met];
         const uintptr_t address = HAUL__ENTRY_ADDRESS(entry[first]);
         const int is_array = aim->kind == HAUL__AIM_POINTERS;
-        haul__prefetch_once(address + (is_array ? 0 : met->first_slot));
-        haul__prefetch_once(address + (is_array ? HAUL__LINE : met->last_slot));
+        haul__prefetch_once(address + (is_array ? 0 : met->first_byte));
+        haul__prefetch_once(address + (is_array ? HAUL__LINE : met->last_byte));
     }
 }
 
@@ -424,8 +424,8 @@ HAUL__INLINE void fetch_singles(const haul__share *share, const uint64_t *entry,
         const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry[first])];
         const haul__met_type *met = &share->types[aim->met];
         const uintptr_t address = HAUL__ENTRY_ADDRESS(entry[first]);
-        haul__prefetch_once(address + met->first_slot);
-        haul__prefetch_once(address + met->last_slot);
+        haul__prefetch_once(address + met->first_byte);
+        haul__prefetch_once(address + met->last_byte);
     }
 }
 

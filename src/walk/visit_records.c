@@ -17,15 +17,15 @@ HAUL__HOT static haul_status visit_records(haul__discovery *d, const haul__entry
     const haul__edge *const edges = met->edges;
     const haul__plain_array *const arrays = met->arrays;
     const uint32_t count = met->edge_count;
-    const size_t first_slot = met->first_slot, last_slot = met->last_slot;
+    const size_t first_byte = met->first_byte, last_byte = met->last_byte;
     haul_status status = HAUL_OK;
     haul__ends own = haul__ends_of(d);
     uint32_t k;
     size_t i;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         const uintptr_t element = entry->address + i * entry->stride;
-        haul__prefetch(element + RECORDS_AHEAD * entry->stride + first_slot);
-        haul__prefetch(element + RECORDS_AHEAD * entry->stride + last_slot);
+        haul__prefetch(element + RECORDS_AHEAD * entry->stride + first_byte);
+        haul__prefetch(element + RECORDS_AHEAD * entry->stride + last_byte);
         for (k = 0; k < count && status == HAUL_OK; k++) {
             const uintptr_t value = haul__load_word((const void *)(element + edges[k].offset));
             const int met_in_line = haul__follow_short(d, &own, &arrays[k], value, element);
