@@ -436,10 +436,10 @@ static haul_status sweep_all(haul_context *context, size_t count, haul__pool_wor
     return status;
 }
 
-/* Folds all blocks. Each chunk gets a share of the memory that the map keeps. */
+/* Folds all blocks. All chunks take the memory that the map keeps. */
 static haul_status fold_together(haul_context *context, sweep *s, size_t count)
 {
-    haul__map *map = s->map, *shares[HAUL__POOL_CHUNKS];
+    haul__map *map = s->map, *parts[HAUL__POOL_CHUNKS];
     const size_t strip = strip_of(context, count), grain = strip / HAUL__POOL_CHUNKS + 1,
                  chunks = (strip + grain - 1) / grain;
     haul_status status;
@@ -448,16 +448,15 @@ static haul_status fold_together(haul_context *context, sweep *s, size_t count)
     if (!s->parts)
         return HAUL_ERROR_MEMORY;
     for (i = 0; i < chunks; i++) {
-        shares[i] = &s->parts[i];
-        *shares[i] = *map;
-        shares[i]->side_bytes = 0;
-        memset(shares[i]->spare, 0, sizeof shares[i]->spare);
+        parts[i] = &s->parts[i];
+        *parts[i] = *map;
+        parts[i]->side_bytes = 0;
     }
-    haul__spare_deal(map, shares, chunks);
+    haul__spare_deal(map, parts, chunks);
     status = sweep_all(context, count, fold_chunk, s);
     for (i = 0; i < chunks; i++) {
-        haul__spare_join(map, shares[i]);
-        map->side_bytes += shares[i]->side_bytes;
+        haul__spare_join(map, parts[i]);
+        map->side_bytes += parts[i]->side_bytes;
     }
     haul__release(&map->allocator, s->parts, chunks * sizeof *s->parts);
     return s->failures ? HAUL_ERROR_MEMORY : status;

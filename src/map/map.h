@@ -72,6 +72,9 @@ struct haul__map {
     size_t block_count, number_capacity, entry_capacity;
     int is_listed; /* layout has put `numbers` in order and made `entries` */
     struct haul__bundle *spare[HAUL__SIZES]; /* memory of earlier plans, by size (spare.h) */
+    struct haul__map *spare_of; /* of a part: the map whose spare memory it takes; or NULL */
+    unsigned spare_ended;       /* the bits of sizes of which that map has no more */
+    unsigned spare_locked;      /* atomic: a part takes some */
     haul__simple simple[HAUL__LAST_UNIFORM / 2 + 1]; /* by form / 2 */
     haul__far *far;     /* by form / 2: slots beyond the first 64 words; NULL: none has any */
     uint32_t next_form; /* for the next simple type */

@@ -1,15 +1,20 @@
 /* Memory kept between plans, last in, first out: what was used last may still be in the caches.
  *
- * A bundle stands in kept memory, and names a few other pieces, which are not touched. So a map is
- * dealt out to threads by a look at few of its pieces.
+ * A bundle stands in kept memory, and names a few other pieces, which are not touched. Some bundles
+ * are a crate. A part of a map (stock.h) takes the map's crates one by one, under a lock. So a map
+ * is divided among threads without a look at what it keeps, and each gets as much as it needs.
  */
-#include "map/side.h"
 #include "map/spare.h"
+#include "base/pool.h"
+#include "map/side.h"
 
-#define BUNDLE ((size_t)15)
+#define BUNDLE ((size_t)13)
+#define CRATE 4u
 typedef struct haul__bundle {
-    struct haul__bundle *next;
-    size_t count;
+    struct haul__bundle *next;   /* of this crate; NULL: it is the last one */
+    struct haul__bundle *beyond; /* of the first one: that of the next crate */
+    unsigned left;               /* bundles from here on in this crate */
+    unsigned count;
     void *piece[BUNDLE]; /* memory of a small size has no room for any */
 } haul__bundle;
 
@@ -33,14 +38,20 @@ static int holds_bundle(unsigned size)
 
 static void push(haul__bundle **list, haul__bundle *bundle)
 {
-    bundle->next = *list;
+    haul__bundle *first = *list;
+    const int is_alone = !first || first->left == CRATE;
+    bundle->next = is_alone ? NULL : first;
+    bundle->beyond = is_alone ? first : first->beyond;
+    bundle->left = is_alone ? 1 : first->left + 1;
     *list = bundle;
 }
 
 static haul__bundle *pop(haul__bundle **list)
 {
     haul__bundle *bundle = *list;
-    *list = bundle->next;
+    if (bundle->next)
+        bundle->next->beyond = bundle->beyond;
+    *list = bundle->next ? bundle->next : bundle->beyond;
     return bundle;
 }
 
@@ -56,12 +67,35 @@ void haul__spare_keep(haul__map *map, unsigned size, void *memory)
     push(&map->spare[size], bundle);
 }
 
+/* A part, which has none left, takes a crate of its map's. 0: there is none. */
+static int take_crate(haul__map *part, unsigned size)
+{
+    haul__map *map = part->spare_of;
+    haul__bundle *crate;
+    unsigned spins = 0;
+    if (!map || part->spare_ended >> size & 1)
+        return 0;
+    while (haul__atomic_swap(&map->spare_locked, 1u))
+        haul__pool_rest(&spins);
+    crate = map->spare[size];
+    if (crate)
+        map->spare[size] = crate->beyond;
+    haul__atomic_store(&map->spare_locked, 0u);
+    if (crate)
+        crate->beyond = NULL;
+    else
+        part->spare_ended |= 1u << size;
+    part->spare[size] = crate;
+    return crate != NULL;
+}
+
 void *haul__spare_pop(haul__map *map, unsigned size)
 {
-    haul__bundle *bundle = map->spare[size];
-    if (bundle && bundle->count)
-        return bundle->piece[--bundle->count];
-    return bundle ? pop(&map->spare[size]) : NULL;
+    haul__bundle *bundle;
+    if (!map->spare[size] && !take_crate(map, size))
+        return NULL;
+    bundle = map->spare[size];
+    return bundle->count ? bundle->piece[--bundle->count] : pop(&map->spare[size]);
 }
 
 void *haul__spare_take(haul__map *map, unsigned size)
@@ -80,26 +114,27 @@ void haul__spare_release(haul__map *map)
             haul__release(&map->allocator, memory, haul__spare_bytes(size));
 }
 
-/* Few bundles are dealt out piece by piece, so that no part is left without. */
+/* Few crates are dealt out piece by piece, so that no part is left without. */
 static void deal(haul__map *map, haul__map **parts, size_t count, unsigned size)
 {
-    size_t bundles = 0, i;
-    const haul__bundle *bundle;
+    const haul__bundle *crate = map->spare[size];
+    size_t crates = 0, i;
     void *memory;
-    for (bundle = map->spare[size]; bundle && bundles < count; bundle = bundle->next)
-        bundles++;
-    if (bundles < count) {
-        for (i = 0; (memory = haul__spare_pop(map, size)) != NULL; i++)
-            haul__spare_keep(parts[i % count], size, memory);
-        return;
-    }
-    for (i = 0; map->spare[size]; i++)
-        push(&parts[i % count]->spare[size], pop(&map->spare[size]));
+    for (; crate && crates < count; crate = crate->beyond)
+        crates++;
+    for (i = 0; crates < count && (memory = haul__spare_pop(map, size)) != NULL; i++)
+        haul__spare_keep(parts[i % count], size, memory);
 }
 
 void haul__spare_deal(haul__map *map, haul__map **parts, size_t count)
 {
     unsigned size;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        memset(parts[i]->spare, 0, sizeof parts[i]->spare);
+        parts[i]->spare_of = map;
+        parts[i]->spare_ended = 0;
+    }
     for (size = 0; size < HAUL__SIZES; size++)
         deal(map, parts, count, size);
 }
@@ -107,7 +142,13 @@ void haul__spare_deal(haul__map *map, haul__map **parts, size_t count)
 void haul__spare_join(haul__map *map, haul__map *part)
 {
     unsigned size;
-    for (size = 0; size < HAUL__SIZES; size++)
-        while (part->spare[size])
-            push(&map->spare[size], pop(&part->spare[size]));
+    for (size = 0; size < HAUL__SIZES; size++) {
+        haul__bundle *crate = part->spare[size], *beyond;
+        for (; crate; crate = beyond) {
+            beyond = crate->beyond;
+            crate->beyond = map->spare[size];
+            map->spare[size] = crate;
+        }
+        part->spare[size] = NULL;
+    }
 }

@@ -15,7 +15,7 @@ void *haul__spare_pop(haul__map *map, unsigned size);
 void haul__spare_keep(haul__map *map, unsigned size, void *memory);
 /* Gives all that is kept back to the allocator. */
 void haul__spare_release(haul__map *map);
-/* Deals out what the map keeps, in about equal shares. */
+/* Lets parts, which keep none yet, take what the map keeps. */
 void haul__spare_deal(haul__map *map, haul__map **parts, size_t count);
 /* Takes over what the part keeps. */
 void haul__spare_join(haul__map *map, haul__map *part);

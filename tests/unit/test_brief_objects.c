@@ -27,6 +27,7 @@ enum {
     MOST_NODES = 300,
     LEAVES = 20,
     MOST_HALVES = 8, /* words of a brief type of which a half travels by no rule */
+    MOST_RULED = 16, /* pointers by rules of a brief object */
     KINDS = 4        /* the values of a node's first word */
 };
 
@@ -795,6 +796,22 @@ static int has_number_text(void)
     return 0;
 }
 
+/* Has a node more pointers by rules than a brief object? */
+static int has_many_ruled(void)
+{
+    size_t i, k, rest;
+    for (i = 0; i < the.node_count; i++) {
+        const drawn *t = &the.types[the.type_of[i]];
+        size_t ruled = 0;
+        for (k = 1; k < t->words; k++)
+            ruled += t->role[k] >= TAGGED && t->role[k] <= TEXT && the.node[i][k] &&
+                     is_pointer(t, the.node[i], k, &rest);
+        if (ruled > MOST_RULED)
+            return 1;
+    }
+    return 0;
+}
+
 /* May some object be unusual, or overlap another one? Then one thread walks in the end. */
 static int may_be_alone(void)
 {
@@ -810,7 +827,7 @@ static int may_be_alone(void)
         if (halves > MOST_HALVES)
             return 1;
     }
-    return the.is_array || has_number_text();
+    return the.is_array || has_number_text() || has_many_ruled();
 }
 
 /* Threads find what one thread finds, in a sound graph or a wrong one. */

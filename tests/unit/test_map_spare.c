@@ -21,34 +21,69 @@ static void keep_blocks(haul__map *map, size_t count)
     haul__map_clear(map);
 }
 
-/* The number of blocks that a part has got. They go to another part. */
-static size_t count_kept(haul__map *part, haul__map *to)
+/* Threads take blocks in turn, as long as there are any. They go to another map. */
+static void take_in_turn(haul__map *part, haul__map *to, size_t *taken)
 {
-    haul__block *block;
-    size_t count = 0;
-    for (; (block = haul__spare_pop(part, HAUL__SIZE_BARE)) != NULL; count++)
-        haul__spare_keep(to, HAUL__SIZE_BARE, block);
-    return count;
+    size_t i, last;
+    do
+        for (i = 0, last = 0; i < PARTS; i++) {
+            haul__block *block = haul__spare_pop(&part[i], HAUL__SIZE_BARE);
+            if (block)
+                haul__spare_keep(to, HAUL__SIZE_BARE, block);
+            taken[i] += block != NULL;
+            last += block != NULL;
+        }
+    while (last);
 }
 
 static void deal_out(size_t blocks, size_t least)
 {
     const haul_allocator allocator = haul__allocator_or_default(NULL);
     haul__map map, other, part[PARTS], *parts[PARTS];
-    size_t i, sum = 0;
+    size_t i, sum = 0, taken[PARTS] = { 0 };
     haul__map_open(&map, &allocator);
     haul__map_open(&other, &allocator);
     for (i = 0; i < PARTS; i++)
         parts[i] = &part[i];
     keep_blocks(&map, blocks);
     haul__map_split(&map, parts, PARTS);
+    take_in_turn(part, &other, taken);
     for (i = 0; i < PARTS; i++) {
-        const size_t count = count_kept(parts[i], &other);
-        CHECK(count >= least);
-        sum += count;
+        CHECK(taken[i] >= least);
+        sum += taken[i];
         CHECK(haul__map_join(&map, parts[i]));
     }
     CHECK(sum == blocks);
+    haul__map_close(&other);
+    haul__map_close(&map);
+}
+
+/* What a part has taken and not used goes back, and the next split finds all of it. */
+static void give_back(size_t blocks, size_t used)
+{
+    const haul_allocator allocator = haul__allocator_or_default(NULL);
+    haul__map map, other, part[PARTS], *parts[PARTS];
+    size_t i, k, left = 0, turn;
+    void *memory;
+    haul__map_open(&map, &allocator);
+    haul__map_open(&other, &allocator);
+    for (i = 0; i < PARTS; i++)
+        parts[i] = &part[i];
+    keep_blocks(&map, blocks);
+    for (turn = 0; turn < 3; turn++) {
+        haul__map_split(&map, parts, PARTS);
+        for (i = 0; i < PARTS; i++)
+            for (k = 0; k < used * i; k++) {
+                memory = haul__spare_pop(&part[i], HAUL__SIZE_BARE);
+                if (memory)
+                    haul__spare_keep(&part[PARTS - 1 - i], HAUL__SIZE_BARE, memory);
+            }
+        for (i = 0; i < PARTS; i++)
+            CHECK(haul__map_join(&map, parts[i]));
+    }
+    for (; (memory = haul__spare_pop(&map, HAUL__SIZE_BARE)) != NULL; left++)
+        haul__spare_keep(&other, HAUL__SIZE_BARE, memory);
+    CHECK(left == blocks);
     haul__map_close(&other);
     haul__map_close(&map);
 }
@@ -58,6 +93,13 @@ TEST(map_spare, every_thread_gets_a_share_of_few_blocks_and_of_many)
     deal_out(PARTS, 1);
     deal_out(20, 5);
     deal_out(1000, 200);
+}
+
+TEST(map_spare, what_threads_have_not_used_is_kept)
+{
+    give_back(PARTS, 1);
+    give_back(200, 30);
+    give_back(1000, 70);
 }
 
 /* ---- */
