@@ -433,6 +433,7 @@ int haul__map_join(haul__map *map, haul__map *part)
     map->block_bytes += part->block_bytes;
     map->side_bytes += part->side_bytes;
     map->has_placements |= part->has_placements;
+    map->has_exclusions |= part->has_exclusions;
     haul__release(&map->allocator, part->numbers, part->number_capacity * sizeof *part->numbers);
     memset(part, 0, sizeof *part);
     return has_room;

@@ -1,8 +1,8 @@
 /* What each row's pointers lead to, worked out from the types before several threads walk.
  *
  * A walk is shared only if every row has an aim: it leads to one object, to an array, or to a
- * string; and its objects are dense, without rules, parts, exclusions and ancestors, or of a brief
- * type.
+ * string; and its objects are dense, without rules, parts, excluded fields and ancestors, or of a
+ * brief type.
  *
  * Arrays that a callback counts are left to the caller's thread (asides.c), unless a brief type
  * leads to them.
@@ -18,25 +18,6 @@
 #define LONGEST_UNIT                                                                               \
     ((size_t)1 << 20) /* of an array's element: counts times units never overflow */
 
-/* Why threads cannot mark objects of a brief type. *slot: the row that it is about, or NULL. */
-static haul__why why_not_brief(const haul__walk *walk, const haul__brief *brief,
-                               const haul__slot **slot)
-{
-    size_t i;
-    *slot = NULL;
-    if (walk->depends)
-        return HAUL__WHY_DEPENDS;
-    if (walk->excluded_count)
-        return HAUL__WHY_DIRECTION;
-    for (i = 0; i < brief->row_count; i++) {
-        *slot = &brief->rows[i].ruled->slot;
-        if (haul__exclusions_of(brief->rows[i].ruled->rule->said.transfer))
-            return HAUL__WHY_DIRECTION;
-    }
-    *slot = NULL;
-    return HAUL__WHY_NOT;
-}
-
 /* Are its objects one run each, or brief, and do their pointers lie on the grid? Else d->alone says
  * why not. */
 static int suits(haul__discovery *d, const haul__met_type *met)
@@ -44,11 +25,15 @@ static int suits(haul__discovery *d, const haul__met_type *met)
     const haul__walk *walk = met->walk;
     haul__reason reason = { HAUL__WHY_NOT, walk, NULL };
     size_t i;
-    reason.why = met->is_brief ? why_not_brief(walk, met->brief, &reason.slot)
-                               : haul__why_apart(walk, LONGEST_UNIT, &reason.slot);
+    if (met->is_brief)
+        reason.why = walk->depends ? HAUL__WHY_DEPENDS : HAUL__WHY_NOT;
+    else
+        reason.why = haul__why_apart(walk, LONGEST_UNIT, &reason.slot);
     for (i = 0; i < walk->slot_count && !reason.why; i++) {
+        haul__slot without = walk->slots[i];
+        without.flags &= (uint8_t)~haul__ways_in_line(d, &walk->slots[i]);
         reason.slot = &walk->slots[i];
-        reason.why = haul__why_by_flags(reason.slot);
+        reason.why = haul__why_by_flags(&without);
     }
     if (!reason.why && !met->is_brief &&
         (walk->extent < walk->true_upper || (walk->slot_count && walk->extent % HAUL__WORD != 0))) {
@@ -202,7 +187,7 @@ static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul_
 {
     uint32_t met;
     int is;
-    haul_status status = haul__leads_to_one(d, slot, level, &met, &is);
+    haul_status status = haul__leads_to_one(d, slot, level, made->ways, &met, &is);
     made->kind = HAUL__AIM_POINTERS;
     if (status != HAUL_OK)
         return status;
@@ -244,8 +229,12 @@ static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul_
 static haul_status aim_of(haul__discovery *d, haul__aims *aims, uint32_t met,
                           const haul__slot *slot, uint32_t *aim)
 {
+    const unsigned ways = haul__ways_in_line(d, slot);
     unsigned level = slot->levels;
     *aim = HAUL__NO_AIM;
+    aims->why = HAUL__WHY_DIRECTION; /* known pointers would have to be visited again */
+    if (ways && level > 1)
+        return HAUL_OK;
     while (level-- > 0) {
         const int is_last = level + 1u == slot->levels;
         haul__aim made;
@@ -254,6 +243,7 @@ static haul_status aim_of(haul__discovery *d, haul__aims *aims, uint32_t met,
         made.kind = HAUL__AIM_POINTERS;
         made.of = met;
         made.slot = slot;
+        made.ways = (uint8_t)ways;
         if (is_last) {
             status = aim_at_last(d, aims, slot, level, &made);
         } else if (aims->why = haul__why_uncounted(&slot->shape[level]),
@@ -288,13 +278,13 @@ haul__aimed_edge haul__aimed_edge_of(const haul__aims *aims, uint32_t number)
     edge.bytes = aim->kind == HAUL__AIM_STRING ? 0 : aim->bytes;
     edge.offset = 0;
     edge.is_fixed = aim->kind == HAUL__AIM_STRING || (aim->bytes && !aim->count.field_count);
-    edge.words = aim->kind == HAUL__AIM_ONE ? 1 : 2;
+    edge.words = haul__is_single(aim) ? 1 : 2;
     edge.may_be_inner = 0;
     for (i = 0; i < aims->outers.count; i++)
         edge.may_be_inner |= aims->outers.at[i].elements == aim->outer;
-    edge.first_outlet = HAUL__DISTRICTS * (aim->kind != HAUL__AIM_ONE ? HAUL__RANGES
-                                           : aim->met % 2             ? HAUL__OTHER_SINGLES
-                                                                      : HAUL__SINGLES);
+    edge.first_outlet = HAUL__DISTRICTS * (!haul__is_single(aim) ? HAUL__RANGES
+                                           : aim->met % 2        ? HAUL__OTHER_SINGLES
+                                                                 : HAUL__SINGLES);
     return edge;
 }
 

@@ -29,6 +29,7 @@ typedef struct haul__aim {
     uint8_t kind;
     uint8_t has_pointers;
     uint8_t is_asked; /* a callback answers the count, so the caller's thread finds it out */
+    uint8_t ways;     /* the directions that its bytes are excluded from */
     uint8_t is_wide;  /* a product with large constants: each step may overflow */
     uint32_t outer;   /* that it may lead into: 1 + the type's number; HAUL__OUTER_BYTES; 0: none */
     uint32_t of;      /* the type that its row stands in; of a root: unused */
@@ -53,6 +54,12 @@ typedef struct haul__outer_range {
     haul__multiples grid; /* of them */
     uint32_t elements;    /* as haul__aim.outer */
 } haul__outer_range;
+
+/* Does its entry take one word? What is excluded from a direction goes the way of ranges. */
+HAUL__INLINE int haul__is_single(const haul__aim *aim)
+{
+    return aim->kind == HAUL__AIM_ONE && !aim->ways;
+}
 
 #define HAUL__NO_AIM UINT32_MAX
 #define HAUL__VISITED_AT_ONCE ((size_t)32) /* pointers, unless one object has more */

@@ -142,6 +142,7 @@ static haul__brief *make_brief(haul__discovery *d, haul__met_type *met)
         return NULL;
     met->brief = brief;
     met->brief_bytes = bytes;
+    brief->walk = walk;
     brief->bytes = walk->extent;
     brief->all = words_of(0, walk->extent);
     brief->misaligned = (walk->alignment - 1) | (HAUL__WORD - 1);
@@ -354,6 +355,13 @@ static haul_status exclude_rows(haul__discovery *d, const haul__brief_meaning *m
     for (i = 0; i < m->excluded_count && status == HAUL_OK; i++)
         status = haul__exclude_ruled(d, object, m->excluded[i]->ruled, SIZE_MAX);
     return status;
+}
+
+haul_status haul__brief_exclude(haul__discovery *d, const haul__brief *brief, uintptr_t object,
+                                const haul__brief_meaning *m)
+{
+    const haul_status status = exclude_rows(d, m, object);
+    return status == HAUL_OK ? haul__exclude_fields(d, brief->walk, object, brief->bytes) : status;
 }
 
 /* Notes the object's hole, if it has whole granules in one page, whose holes have no masks. */

@@ -45,6 +45,7 @@ typedef struct haul__brief_row {
 
 /* All lists in one piece of memory. */
 typedef struct haul__brief {
+    const haul__walk *walk;              /* of its type */
     uint64_t all, run_words, slot_words; /* of an object, without ruled rows */
     size_t bytes;
     uintptr_t misaligned; /* bits that are 0 in an aligned address */
@@ -109,6 +110,9 @@ int haul__brief_read(const haul__brief *brief, uintptr_t object, haul__brief_mea
  * marked, and the general way must take it. HAUL_ERROR_MEMORY, HAUL_ERROR_GRAPH. */
 haul_status haul__brief_mark(haul__discovery *d, const haul__brief *brief, uintptr_t object,
                              haul__brief_meaning *m, int *fresh);
+/* Excludes the fields that have a direction, of an object that means *m. HAUL_ERROR_MEMORY. */
+haul_status haul__brief_exclude(haul__discovery *d, const haul__brief *brief, uintptr_t object,
+                                const haul__brief_meaning *m);
 /* Notes the hole of an object whose words do not all travel. 0: out of memory. */
 int haul__brief_mark_hole(haul__map *map, uintptr_t object, size_t bytes);
 /* Marks an element of an array, as haul__brief_mark does. */

@@ -31,6 +31,8 @@ HAUL__INLINE const haul__met_type *haul__only_met(const haul__share *share,
  * disagrees with it; HAUL__UNUSUAL; HAUL__NO_MEMORY. */
 int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes, haul__share *share,
                       const haul__aim *aim, uintptr_t first, uintptr_t end);
+/* Excludes a range from the directions of its row. 0: out of memory. */
+int haul__exclude_by_aim(haul__discovery *d, const haul__aim *aim, uintptr_t first, uintptr_t end);
 /* Marks the targets of a parcel of ranges in a district. New ones wait there for their visit. */
 void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own, haul__district *district,
                               const haul__parcel *parcel);

@@ -195,8 +195,12 @@ HAUL__INLINE int read_and_mark(haul__discovery *d, haul__start_notes *notes,
         take_pieces(&s, m->piece, m->piece_count);
     }
     fresh = mark_object(d->map, notes, brief->bytes, object, &s, which);
-    return fresh >= 0 && m->words != brief->all &&
-                   !haul__brief_mark_hole(d->map, object, brief->bytes)
+    if (HAUL__UNLIKELY(fresh < 0))
+        return fresh;
+    if (HAUL__UNLIKELY(m->excluded_count | brief->walk->excluded_count) &&
+        haul__brief_exclude(d, brief, object, m) != HAUL_OK)
+        return HAUL__NO_MEMORY;
+    return m->words != brief->all && !haul__brief_mark_hole(d->map, object, brief->bytes)
                ? HAUL__NO_MEMORY
                : fresh;
 }

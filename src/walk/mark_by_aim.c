@@ -9,7 +9,9 @@
  * marked, its starts and its byte mask a few entries before.
  */
 #include "walk/by_aim.h"
+#include "map/exclusions.h"
 #include "map/mark.h"
+#include "walk/exclude.h"
 #include "walk/hints.h"
 #include "walk/mark_brief_by_aim.h"
 #include "walk/mark_elements.h"
@@ -150,6 +152,17 @@ int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes, haul__share 
                : mark_by_aim(d, notes, share, aim, first, end);
 }
 
+int haul__exclude_by_aim(haul__discovery *d, const haul__aim *aim, uintptr_t first, uintptr_t end)
+{
+    const haul__walk *walk = aim->kind == HAUL__AIM_BRIEF ? d->met_types[aim->met].walk : NULL;
+    haul_status status = HAUL_OK;
+    if (!aim->ways || !walk)
+        return !aim->ways || haul__exclude(d->map, first, end, aim->ways);
+    for (; first < end && status == HAUL_OK; first += walk->extent)
+        status = haul__exclude_object(d, walk, first, aim->ways);
+    return status == HAUL_OK;
+}
+
 /* ---- A parcel. */
 
 HAUL__INLINE void fetch_marks(const haul__share *share, uint64_t entry)
@@ -227,6 +240,11 @@ HAUL__INLINE int take_brief(haul__share *share, haul__sharer *own, haul__distric
         fail(share, fresh, entry);
         return 0;
     }
+    if (HAUL__UNLIKELY(aim->ways) &&
+        !haul__exclude_by_aim(&own->walk, aim, first, first + (uintptr_t)bytes)) {
+        fail(share, HAUL__NO_MEMORY, entry);
+        return 0;
+    }
     if (!fresh)
         return 1;
     own->objects++;
@@ -279,8 +297,9 @@ HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
             fail(share, fresh, entry[i]);
             return;
         }
-        if (HAUL__UNLIKELY(aim->hint) &&
-            !haul__hint_range(&own->walk, aim->hint, first, first + (uintptr_t)bytes)) {
+        if (HAUL__UNLIKELY(aim->hint | aim->ways) &&
+            (!haul__hint_range(&own->walk, aim->hint, first, first + (uintptr_t)bytes) ||
+             !haul__exclude_by_aim(&own->walk, aim, first, first + (uintptr_t)bytes))) {
             haul__end_round(share, HAUL__NEEDS_MEMORY);
             return;
         }

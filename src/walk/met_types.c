@@ -250,12 +250,12 @@ static void prepare_short(haul__plain_array *array)
 }
 
 haul_status haul__leads_to_one(haul__discovery *d, const haul__slot *slot, unsigned level,
-                               uint32_t *number, int *leads)
+                               unsigned ways, uint32_t *number, int *leads)
 {
     haul_status status;
     *leads = 0;
     if (haul__is_general(d) || !d->map->flat || level + 1u != slot->levels || !slot->target ||
-        (slot->flags & HAUL__EXCLUDED) || slot->shape[level].kind != HAUL_COUNT_KIND_ONE)
+        (slot->flags & HAUL__EXCLUDED & ~ways) || slot->shape[level].kind != HAUL_COUNT_KIND_ONE)
         return HAUL_OK;
     status = haul__met_type_by(d, slot, number);
     *leads = status == HAUL_OK && d->met_types[*number].simple.bytes != 0 && *number <= UINT16_MAX;
@@ -327,7 +327,7 @@ haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot
     if (array->why)
         return HAUL_OK;
     if (level + 2u == slot->levels && !d->in_order)
-        status = haul__leads_to_one(d, slot, level + 1, &array->target, &has_pointers);
+        status = haul__leads_to_one(d, slot, level + 1, 0, &array->target, &has_pointers);
     if (status != HAUL_OK)
         return status;
     if (!has_pointers && (level + 1u < slot->levels || !has_type_bytes(slot))) {

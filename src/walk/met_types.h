@@ -163,10 +163,10 @@ haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot
 /* Describes the count alone, with offsets from the object that holds the slot. 0: it is no constant
  * and no product of fields with small factors. */
 int haul__prepare_count(const haul__slot *slot, unsigned level, haul__plain_array *array);
-/* Does each pointer of this level lead to one simple object? *number: that of its type, which may
- * be new. */
+/* Does each pointer of this level lead to one simple object, which is excluded from none but the
+ * directions `ways`? *number: that of its type, which may be new. */
 haul_status haul__leads_to_one(haul__discovery *d, const haul__slot *slot, unsigned level,
-                               uint32_t *number, int *leads);
+                               unsigned ways, uint32_t *number, int *leads);
 void haul__met_types_close(haul__discovery *d);
 
 #endif

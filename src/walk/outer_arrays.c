@@ -94,7 +94,8 @@ haul_status haul__add_outer(haul__discovery *d, haul__aims *aims, uint32_t aim, 
     outer->elements = aims->list.at[aim].outer;
     for (i = 0; i < aims->edges.count; i++) {
         haul__aimed_edge *edge = &aims->edges.at[i];
-        if (edge->words && aims->list.at[edge->tag >> 48].outer == outer->elements)
+        const haul__aim *leads = &aims->list.at[edge->tag >> 48];
+        if (edge->words && !leads->ways && leads->outer == outer->elements)
             edge->may_be_inner = 1;
     }
     return HAUL_OK;

@@ -261,7 +261,7 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
     haul__plain_array array;
     uint32_t number = 0;
     int leads;
-    haul_status status = haul__leads_to_one(d, entry->slot, entry->level, &number, &leads);
+    haul_status status = haul__leads_to_one(d, entry->slot, entry->level, 0, &number, &leads);
     if (status == HAUL_OK && leads)
         return visit_single(d, entry, number);
     if (status == HAUL_OK)

@@ -41,10 +41,11 @@ static uint64_t long_string_bytes(const haul__discovery *d, uintptr_t first)
     return end ? (uint64_t)((uintptr_t)end - first) + 1 : 0;
 }
 
-/* As what a long range is in the memo. With hints each row counts: it may name the range. */
+/* As what a long range is in the memo. With hints or a direction each row counts: it may name the
+ * range, or exclude it. */
 static const void *meaning_of(const haul__discovery *d, const haul__aim *aim)
 {
-    if (d->named || !aim->outer)
+    if (d->named || aim->ways || !aim->outer)
         return aim;
     return aim->outer == HAUL__OUTER_BYTES ? NULL : d->met_types[aim->met].type;
 }
@@ -81,7 +82,8 @@ static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_
         haul__give_up(share, haul__why_unmarked(fresh), HAUL__ENTRY_TYPE(entry));
         return fresh == HAUL__NO_MEMORY ? HAUL_ERROR_MEMORY : HAUL_ERROR_GRAPH;
     }
-    if (!haul__hint_range(d, aim->hint, first, first + (uintptr_t)bytes))
+    if (!haul__hint_range(d, aim->hint, first, first + (uintptr_t)bytes) ||
+        !haul__exclude_by_aim(d, aim, first, first + (uintptr_t)bytes))
         return HAUL_ERROR_MEMORY;
     d->found->objects += (size_t)fresh;
     if (is_noted && haul__memo_add(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, as) != HAUL_OK)

@@ -820,7 +820,7 @@ static int may_be_alone(void)
         size_t halves = 0;
         for (k = 1; k < the.types[i].words; k++) {
             const role r = the.types[i].role[k];
-            if (r == HALVES || r == SEVERAL || the.types[i].transfer[k] != HAUL_COPY)
+            if (r == HALVES || r == SEVERAL)
                 return 1;
             halves += r == HALF_SKIPPED || r == HALF_ELSE;
         }
