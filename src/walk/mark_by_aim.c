@@ -5,6 +5,9 @@
  * that was found before, or it overlaps another. In the last case what counts as an object depends
  * on the order of finding, and one thread must do the whole walk.
  *
+ * A range that its row excludes from a direction is excluded once it is marked, new or not: another
+ * row may have reached it before. An exclusion is an OR, as a mark is.
+ *
  * Why it is fast: the cell, the slots and the text of a range are fetched some entries before it is
  * marked, its starts and its byte mask a few entries before.
  */
