@@ -32,7 +32,7 @@ typedef struct haul__marked {
  * HAUL_ERROR_GRAPH. */
 haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pattern *pattern,
                        haul__marked *marked);
-/* The same for a slice of a range, of which haul__mark_array is told apart. */
+/* The same for a slice of a range, without haul__mark_array. */
 haul_status haul__mark_slice(haul__map *map, uintptr_t first, uintptr_t end, haul__pattern *pattern,
                              haul__marked *marked);
 

@@ -11,9 +11,9 @@
 #define BUNDLE ((size_t)13)
 #define CRATE 4u
 typedef struct haul__bundle {
-    struct haul__bundle *next;   /* of this crate; NULL: it is the last one */
-    struct haul__bundle *beyond; /* of the first one: that of the next crate */
-    unsigned left;               /* bundles from here on in this crate */
+    struct haul__bundle *next;   /* in its crate; NULL: it is the last one */
+    struct haul__bundle *beyond; /* of a crate's first bundle: that of the next crate */
+    unsigned left;               /* bundles of its crate from here on */
     unsigned count;
     void *piece[BUNDLE]; /* memory of a small size has no room for any */
 } haul__bundle;

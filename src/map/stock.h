@@ -33,8 +33,8 @@ int haul__stock_end(haul__map *map, haul__stock *stock);
  * of memory. */
 int haul__map_enter(haul__map *map, uintptr_t address, uint32_t form);
 
-/* Makes `count` parts of a map that stands in a table. They take the memory
- * that the map keeps. A part knows the map's simple types, and gets no new ones. */
+/* Makes `count` parts of a map that stands in a table. They take the memory that the map keeps. A
+ * part knows the map's simple types, and gets no new ones. */
 void haul__map_split(haul__map *map, haul__map **parts, size_t count);
 /* Ends a part: the map takes over its blocks. 0: out of memory; blocks that it cannot take over are
  * gone, with their marks. */

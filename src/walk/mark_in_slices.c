@@ -25,9 +25,8 @@ typedef struct slices {
     haul__share *share;
     const haul__aim *aim;
     uintptr_t first, end;
-    int by_starts; /* objects are marked one by one */
-    int answer
-        [HAUL__POOL_CHUNKS]; /* of each slice: 1, 0: not by starts, -1: no memory, -2: refused */
+    int by_starts;                 /* objects are marked one by one */
+    int answer[HAUL__POOL_CHUNKS]; /* of each slice; 0: not by starts; -1: no memory; -2: refused */
 } slices;
 
 int haul__is_worth_slices(const haul__share *share, uintptr_t first, uintptr_t end)

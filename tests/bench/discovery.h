@@ -30,7 +30,7 @@ struct discovered {
     haul_type *others[2]; /* types that `type` leads to, of the others */
 };
 
-enum { DISCOVERED = 10 };
+enum { DISCOVERED = 11 };
 /* discovery_graphs.c: the i-th graph; a hash table, an octree and a mesh of such a size */
 void discovered_make(discovered *made, int i, double scale);
 void discovered_make_table(discovered *made, size_t entries);
@@ -42,7 +42,7 @@ void discovered_free(discovered *it);
 
 /* discovery_walks.c */
 discovered_walk walk_list, walk_tree, walk_graph, walk_strings, walk_records, walk_chains,
-    walk_octree, walk_mesh, walk_grid;
+    walk_octree, walk_tasks, walk_mesh, walk_grid;
 
 /* by_hand.c: such a walk by one thread, and by those of a pool */
 enum { WALKERS = HAUL__POOL_CHUNKS };

@@ -1,6 +1,6 @@
 /* The graphs of the workload "discovery": five of the other workloads, a hash table of two sizes,
- * an octree, a mesh and a grid. Objects come from malloc one by one, but the grid's cells all at
- * once, and are linked in an order of chance.
+ * an octree, tasks, a mesh and a grid. Objects come from malloc one by one, but the grid's cells
+ * all at once, and are linked in an order of chance.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "discovery.h"
 #include "support/types.h"
 
-enum { PARTICLES_MOST = 16, SUBTREES = 1024 };
+enum { PARTICLES_MOST = 16, TASK_VALUES = 4, SUBTREES = 1024 };
 
 /* -------------------------------------------------------------------------------------------------
  * Support
@@ -218,6 +218,39 @@ static void make_octree(discovered *made, double scale)
 }
 
 /* -------------------------------------------------------------------------------------------------
+ * Tasks: a tree whose rows and fields have directions
+ */
+static void make_tasks(discovered *made, double scale)
+{
+    const haul_field fields[] = {
+        HAUL_EACH(task, child, .target = &made->type),
+        HAUL_ARRAY(task, input, HAUL_COUNT(task, input_count), .transfer = HAUL_COPYIN),
+        HAUL_ARRAY(task, result, HAUL_COUNT(task, result_count), .transfer = HAUL_COPYOUT),
+        HAUL_RAW(task, tolerance, .transfer = HAUL_COPYIN),
+        HAUL_RAW(task, residual, .transfer = HAUL_COPYOUT),
+    };
+    const size_t count = (size_t)(4e5 * scale) + 10;
+    task **order = bench_allocate(count * sizeof *order);
+    size_t i;
+    expect(made, 3 * count);
+    for (i = 0; i < count; i++) {
+        order[i] = allocate(made, sizeof *order[i]);
+        order[i]->input_count = order[i]->result_count = 1 + (int32_t)(i % TASK_VALUES);
+        order[i]->input = allocate(made, TASK_VALUES * sizeof(double));
+        order[i]->result = allocate(made, TASK_VALUES * sizeof(double));
+    }
+    shuffle((void **)order, count);
+    for (i = 1; i < count; i++)
+        order[(i - 1) / 2]->child[(i - 1) % 2] = order[i];
+    describe("task", sizeof(task), fields, 5, &made->type);
+    made->root = order[0];
+    made->walk = walk_tasks;
+    cut_tree(made, (void *const *)order, count, 2);
+    made->above *= 3; /* each task and its arrays */
+    free(order);
+}
+
+/* -------------------------------------------------------------------------------------------------
  * A mesh: three edges for two vertices, each between two vertices of chance
  */
 static void link_edges(discovered *made, mesh_vertex **vertex, size_t count, mesh_edge **edge,
@@ -317,7 +350,8 @@ static const struct {
                         { "graph", make_graph },         { "strings", make_strings },
                         { "counted", make_counted },     { "table_20000", make_small_table },
                         { "table_1000000", make_table }, { "octree", make_octree },
-                        { "edges", make_edges },         { "cells", make_cells } };
+                        { "tasks", make_tasks },         { "edges", make_edges },
+                        { "cells", make_cells } };
 
 static void begin(discovered *made, const char *name)
 {

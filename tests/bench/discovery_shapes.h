@@ -1,4 +1,4 @@
-/* The structures of four graphs of the workload "discovery", for the host and for kernels. */
+/* The structures of five graphs of the workload "discovery", for the host and for kernels. */
 #ifndef BENCH_DISCOVERY_SHAPES_H
 #define BENCH_DISCOVERY_SHAPES_H
 
@@ -32,6 +32,14 @@ typedef struct octree_node {
     int32_t particle_count;
     float half_width;
 } octree_node;
+
+/* Inputs go to the device, results come back. */
+typedef struct task {
+    struct task *child[2];
+    double *input, *result;
+    int32_t input_count, result_count;
+    double tolerance, residual;
+} task;
 
 struct mesh_edge;
 typedef struct mesh_vertex {

@@ -117,6 +117,22 @@ size_t walk_octree(discovered *it, size_t first, size_t end, const void **queue)
     return nodes + arrays;
 }
 
+size_t walk_tasks(discovered *it, size_t first, size_t end, const void **queue)
+{
+    size_t at, tasks = end - first, arrays = 0;
+    unsigned k;
+    memcpy(queue, it->start + first, tasks * sizeof *queue);
+    for (at = 0; at < tasks; at++) {
+        const task *one = queue[at];
+        for (k = 0; k < 2; k++)
+            if (one->child[k])
+                queue[tasks++] = one->child[k];
+        arrays += (one->input_count != 0) + look_at(one->input);
+        arrays += (one->result_count != 0) + look_at(one->result);
+    }
+    return tasks + arrays;
+}
+
 /* An edge is looked at from each of its ends; it counts at the first. */
 size_t walk_mesh(discovered *it, size_t first, size_t end, const void **queue)
 {

@@ -7,6 +7,7 @@
 #include "support/check.h"
 #include "support/outcomes.h"
 #include "support/random.h"
+#include "support/store.h"
 #include "support/types.h"
 
 /* So many that a shared walk is worth it. */
@@ -102,7 +103,7 @@ static void make_types(void)
                      .transfer = HAUL_COPYIN),
     };
     spot_type = type_new(
-        &(const haul_struct){ .name = "spot", .bytes = sizeof(spot), .alignment = sizeof(double) });
+        &(const haul_struct){ .name = "spot", .bytes = sizeof(spot), .alignment = sizeof(void *) });
     part_type = TYPE_NEW(part, part_fields);
     plain_type = TYPE_NEW(plain, plain_fields);
     record_type = TYPE_NEW(record, record_fields);
@@ -326,6 +327,27 @@ TEST(directions_by_threads, a_known_array_of_pointers_gives_its_targets_the_dire
     w->root_type = lister_type;
     CHECK(!agree(w)); /* one thread visits the array again for the second row */
     haul_type_free(&lister_type);
+    free(w);
+    free_types();
+}
+
+TEST(directions_by_threads,
+     memory_that_runs_out_in_any_thread_is_told_and_all_of_it_given_back_H1_H2)
+{
+    world *w = world_make("directions by threads: no memory");
+    random_source random = random_start("directions by threads: no memory");
+    const haul_source source = haul_from_object(&w->holder, holder_type);
+    haul_status status;
+    size_t all, i, failed = 0;
+    w->holder.long_in = w->long_in;
+    w->holder.long_in_count = NUMBERS;
+    all = plan_from_store(source, SIZE_MAX, &status);
+    CHECK_STATUS(status, HAUL_OK);
+    for (i = 0; i < 30; i++) {
+        plan_from_store(source, i < 15 ? i : random_below(&random, all), &status);
+        failed += status == HAUL_ERROR_MEMORY;
+    }
+    CHECK(failed > 15);
     free(w);
     free_types();
 }

@@ -7,6 +7,7 @@
 #include "support/check.h"
 #include "support/outcomes.h"
 #include "support/random.h"
+#include "support/store.h"
 #include "support/types.h"
 
 /* So many that five threads mark an array of the shortest elements together. */
@@ -226,5 +227,22 @@ TEST(long_arrays, a_second_pointer_to_an_array_or_a_part_of_it_counts_as_with_on
         w->holder.even_count = (int64_t)random_below(&w->random, COUNT);
         (void)agree(w);
     }
+    world_free(w);
+}
+
+TEST(long_arrays, memory_that_runs_out_in_any_thread_is_told_and_all_of_it_given_back_H1_H2)
+{
+    world *w = world_make("long arrays: no memory");
+    random_source random = random_start("long arrays: no memory");
+    const haul_source source = haul_from_object(&w->holder, holder_type);
+    haul_status status;
+    size_t all, i, failed = 0;
+    all = plan_from_store(source, SIZE_MAX, &status);
+    CHECK_STATUS(status, HAUL_OK);
+    for (i = 0; i < 30; i++) {
+        plan_from_store(source, i < 15 ? i : random_below(&random, all), &status);
+        failed += status == HAUL_ERROR_MEMORY;
+    }
+    CHECK(failed > 15);
     world_free(w);
 }
