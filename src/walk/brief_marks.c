@@ -8,7 +8,7 @@
  *
  * A row that holds and has a direction is excluded from it after each mark, as on the general way.
  * Fields without a condition are excluded in fetch_queue.c, for an object that takes the general
- * way too.
+ * way too. A walk by aims excludes both at once (haul__brief_exclude).
  *
  * Why it is right: the general way (ruled_evaluate.c, ruled_mark.c, ruled_visit.c) takes whatever
  * is unusual: rows that overlap, words that are partly live or slots for others only, tags without

@@ -8,7 +8,8 @@
  * it hand over to all threads, it finishes the chunk of the queue or the array that it visits, and
  * marks no further array: the other arrays of the same mesh are listed, too. The walk by aims then
  * begins with all of them. A pointer into one of them, to elements of its type, needs neither a
- * mark nor a visit, so it is not even sent to its district.
+ * mark nor a visit, so it is not even sent to its district. One whose row has a direction is: its
+ * target is excluded there.
  *
  * Why it is right: no byte of a listed array is marked when one thread comes to it, so one thread
  * visits it as a whole. Whatever leads into it later brings nothing new.
