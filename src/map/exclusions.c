@@ -1,56 +1,106 @@
 /* Exclusions over the map's blocks (exclusions.h).
  */
 #include "map/exclusions.h"
+#include "map/spare.h"
 
 #define ALL_PAGES ((uint16_t)((1u << HAUL__PAGES) - 1u))
 
-/* The index of a direction in haul__exclusions. */
-static unsigned way_of(unsigned direction)
-{
-    return direction == HAUL__UNSENT ? 0u : 1u;
-}
+static const unsigned directions[2] = { HAUL__UNSENT, HAUL__UNRETURNED };
 
 static haul__exclusions *exclusions_of(haul__map *map, uintptr_t address)
 {
     haul__block *block = haul__map_touch(map, address);
     haul__side *side = block ? haul__map_side(map, block) : NULL;
-    if (side && !side->exclusions) {
-        side->exclusions = haul__allocate_zeroed(&map->allocator, sizeof *side->exclusions);
-        if (side->exclusions)
-            map->side_bytes += sizeof *side->exclusions;
-    }
-    return side ? side->exclusions : NULL;
+    if (!side)
+        return NULL;
+    side->exclusions.has_any = 1;
+    return &side->exclusions;
 }
 
-static uint16_t *mask_of(haul__map *map, haul__exclusions *exclusions, unsigned way, size_t page)
+/* The words of the block, from `first` on. */
+static int exclude_words(haul__map *map, haul__exclusions *e, size_t first, size_t end,
+                         unsigned ways)
 {
-    if (!exclusions->masks[way][page]) {
-        exclusions->masks[way][page] =
+    if (!e->words) {
+        e->words = haul__spare_take(map, HAUL__SIZE_EXCLUDED);
+        if (!e->words)
+            return 0;
+        memset(e->words, 0, HAUL__EXCLUDED_BYTES);
+        map->side_bytes += HAUL__EXCLUDED_BYTES;
+    }
+    while (first < end) {
+        const size_t cell = first / 64, stop = end < 64 * cell + 64 ? end : 64 * cell + 64;
+        const uint64_t bits = haul__range64((unsigned)(first % 64), (unsigned)((stop - 1) % 64));
+        e->words[cell].way[0] |= ways & HAUL__UNSENT ? bits : 0;
+        e->words[cell].way[1] |= ways & HAUL__UNRETURNED ? bits : 0;
+        first = stop;
+    }
+    return 1;
+}
+
+static haul__byte_pages *pages_of(haul__map *map, haul__exclusions *e, unsigned way)
+{
+    if (!e->bytes[way]) {
+        e->bytes[way] = haul__allocate_zeroed(&map->allocator, sizeof *e->bytes[way]);
+        if (e->bytes[way])
+            map->side_bytes += sizeof *e->bytes[way];
+    }
+    return e->bytes[way];
+}
+
+static uint16_t *masks_of(haul__map *map, haul__exclusions *e, unsigned way, size_t page)
+{
+    haul__byte_pages *pages = pages_of(map, e, way);
+    if (pages && !pages->masks[page]) {
+        pages->masks[page] =
             haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof(uint16_t));
-        if (exclusions->masks[way][page])
+        if (pages->masks[page])
             map->side_bytes += HAUL__PAGE_GRANULES * sizeof(uint16_t);
     }
-    return exclusions->masks[way][page];
+    return pages ? pages->masks[page] : NULL;
+}
+
+/* Bytes of the block, all in one page. */
+static int exclude_bytes(haul__map *map, haul__exclusions *e, size_t first, size_t end,
+                         unsigned ways)
+{
+    const size_t page = first >> HAUL__PAGE_SHIFT, before = page << HAUL__PAGE_SHIFT;
+    unsigned way;
+    for (way = 0; first < end && way < 2; way++) {
+        uint16_t *masks = ways & directions[way] ? masks_of(map, e, way, page) : NULL;
+        if (masks)
+            haul__set_bytes(masks, first - before, end - before);
+        else if (ways & directions[way])
+            return 0;
+    }
+    return 1;
 }
 
 /* [first, end) lies in one page. */
-static int exclude_in_page(haul__map *map, uintptr_t first, uintptr_t end, unsigned way)
+static int exclude_in_page(haul__map *map, uintptr_t first, uintptr_t end, unsigned ways)
 {
-    size_t page = (first & (HAUL__BLOCK_BYTES - 1)) >> HAUL__PAGE_SHIFT,
-           at = first & (HAUL__PAGE_BYTES - 1);
-    haul__exclusions *exclusions = exclusions_of(map, first);
-    uint16_t *mask;
-    if (!exclusions)
+    const size_t from = first & (HAUL__BLOCK_BYTES - 1), to = from + (size_t)(end - first);
+    const size_t page = from >> HAUL__PAGE_SHIFT;
+    const size_t low = (from + HAUL__WORD - 1) >> HAUL__WORD_SHIFT, high = to >> HAUL__WORD_SHIFT;
+    haul__exclusions *e = exclusions_of(map, first);
+    unsigned way;
+    if (!e)
         return 0;
-    if (end - first == HAUL__PAGE_BYTES)
-        exclusions->whole[way] |= (uint16_t)(1u << page);
-    if (exclusions->whole[way] >> page & 1u)
+    for (way = 0; way < 2; way++) {
+        if (HAUL__UNLIKELY(to - from == HAUL__PAGE_BYTES) && (ways & directions[way]))
+            e->whole[way] |= (uint16_t)(1u << page);
+        if (HAUL__UNLIKELY(e->whole[way] >> page & 1u))
+            ways &= ~directions[way];
+    }
+    if (HAUL__UNLIKELY(!ways))
         return 1;
-    mask = mask_of(map, exclusions, way, page);
-    if (!mask)
-        return 0;
-    haul__set_bytes(mask, at, at + (size_t)(end - first));
-    return 1;
+    if (HAUL__LIKELY((from | to) % HAUL__WORD == 0))
+        return exclude_words(map, e, low, high, ways);
+    if (low >= high)
+        return exclude_bytes(map, e, from, to, ways);
+    return exclude_words(map, e, low, high, ways) &&
+           exclude_bytes(map, e, from, low << HAUL__WORD_SHIFT, ways) &&
+           exclude_bytes(map, e, high << HAUL__WORD_SHIFT, to, ways);
 }
 
 int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned exclusions)
@@ -60,38 +110,16 @@ int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned exclu
         uintptr_t stop = (first | (HAUL__PAGE_BYTES - 1)) + 1;
         if (stop > end || stop == 0)
             stop = end;
-        if ((exclusions & HAUL__UNSENT) && !exclude_in_page(map, first, stop, way_of(HAUL__UNSENT)))
-            return 0;
-        if ((exclusions & HAUL__UNRETURNED) &&
-            !exclude_in_page(map, first, stop, way_of(HAUL__UNRETURNED)))
+        if (!exclude_in_page(map, first, stop, exclusions))
             return 0;
         first = stop;
     }
     return 1;
 }
 
-uint16_t haul__excluded_mask(const haul__block *block, unsigned granule, unsigned direction)
-{
-    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
-    const unsigned way = way_of(direction);
-    if (!haul__has_exclusions(block))
-        return 0;
-    if (block->side->exclusions->whole[way] >> page & 1u)
-        return HAUL__FULL_MASK;
-    return block->side->exclusions->masks[way][page] ? block->side->exclusions->masks[way][page][at]
-                                                     : 0;
-}
-
-int haul__page_is_excluded(const haul__block *block, size_t page, unsigned direction)
-{
-    return haul__has_exclusions(block) &&
-           (block->side->exclusions->whole[way_of(direction)] >> page & 1u);
-}
-
 int haul__block_is_excluded(const haul__block *block, unsigned direction)
 {
-    return haul__has_exclusions(block) &&
-           block->side->exclusions->whole[way_of(direction)] == ALL_PAGES;
+    return block->side && block->side->exclusions.whole[direction != HAUL__UNSENT] == ALL_PAGES;
 }
 
 int haul__is_excluded(const haul__map *map, uintptr_t address, unsigned direction)

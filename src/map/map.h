@@ -49,8 +49,8 @@ typedef struct haul__table {
     int is_refused;    /* no range could be reserved */
 } haul__table;
 
-/* The sizes of memory that a map keeps: blocks by form (block.h), sides and their prefixes
- * (side.h). */
+/* The sizes of memory that a map keeps: blocks by form (block.h), sides, their prefixes
+ * and excluded words (side.h). */
 enum {
     HAUL__SIZE_FULL,
     HAUL__SIZE_BARE,
@@ -58,6 +58,7 @@ enum {
     HAUL__SIZE_MIXED,
     HAUL__SIZE_SIDE,
     HAUL__SIZE_PREFIX,
+    HAUL__SIZE_EXCLUDED,
     HAUL__SIZES
 };
 

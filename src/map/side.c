@@ -15,32 +15,28 @@ haul__side *haul__map_side(haul__map *map, haul__block *block)
     return block->side;
 }
 
-static void release_exclusions(haul__map *map, haul__exclusions *exclusions)
+static void release_masks(haul__map *map, haul__byte_pages *pages)
 {
     size_t page;
-    for (page = 0; exclusions && page < HAUL__PAGES; page++) {
-        haul__release(&map->allocator, exclusions->masks[0][page],
-                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
-        haul__release(&map->allocator, exclusions->masks[1][page],
-                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
-    }
-    haul__release(&map->allocator, exclusions, sizeof *exclusions);
+    for (page = 0; pages && page < HAUL__PAGES; page++)
+        haul__release(&map->allocator, pages->masks[page], HAUL__PAGE_GRANULES * sizeof(uint16_t));
+    haul__release(&map->allocator, pages, sizeof *pages);
 }
 
 void haul__side_release(haul__map *map, haul__side *side)
 {
     size_t page;
-    for (page = 0; side->pages && page < HAUL__PAGES; page++)
-        haul__release(&map->allocator, side->pages->masks[page],
-                      HAUL__PAGE_GRANULES * sizeof(uint16_t));
-    haul__release(&map->allocator, side->pages, sizeof *side->pages);
+    release_masks(map, side->pages);
     haul__release(&map->allocator, side->halves, HAUL__HALVES_BYTES);
     haul__release(&map->allocator, side->ends, side->end_capacity * sizeof *side->ends);
     for (page = 0; side->holes && page < HAUL__PAGES; page++)
         haul__release(&map->allocator, side->holes->masks[page],
                       HAUL__PAGE_GRANULES * sizeof(uint16_t));
     haul__release(&map->allocator, side->holes, sizeof *side->holes);
-    release_exclusions(map, side->exclusions);
+    release_masks(map, side->exclusions.bytes[0]);
+    release_masks(map, side->exclusions.bytes[1]);
+    if (side->exclusions.words)
+        haul__spare_keep(map, HAUL__SIZE_EXCLUDED, side->exclusions.words);
     if (side->prefix)
         haul__spare_keep(map, HAUL__SIZE_PREFIX, side->prefix);
     haul__spare_keep(map, HAUL__SIZE_SIDE, side);

@@ -13,12 +13,6 @@
 #define HAUL__HALVES_BYTES (HAUL__CELLS * sizeof(uint32_t))
 #define HAUL__PREFIX_BYTES (HAUL__BLOCK_GRANULES / 2)
 
-/* Bytes that are excluded from a direction, by pages: [0] to the device, [1] back. */
-typedef struct haul__exclusions {
-    uint16_t whole[2];      /* a bit a page: all of its bytes are excluded */
-    uint16_t *masks[2][16]; /* a bit a byte; NULL: see `whole` */
-} haul__exclusions;
-
 /* The bytes of objects with skipped bytes: all of them, skipped or not. */
 typedef struct haul__holes {
     uint64_t granules[HAUL__HOLE_WORDS]; /* a bit a granule: some of its bytes are such */
@@ -30,6 +24,20 @@ typedef struct haul__holes {
 typedef struct haul__byte_pages {
     uint16_t *masks[16]; /* a bit a byte; NULL: see the prefixes */
 } haul__byte_pages;
+
+/* Words that are excluded from a direction, of a cell: [0] to the device, [1] back. */
+typedef struct haul__excluded_words {
+    uint64_t way[2]; /* a bit a word */
+} haul__excluded_words;
+#define HAUL__EXCLUDED_BYTES (HAUL__CELLS * sizeof(haul__excluded_words))
+
+/* Bytes that are excluded from a direction. A byte is excluded if one of the three says so. */
+typedef struct haul__exclusions {
+    int has_any;
+    uint16_t whole[2];           /* a bit a page: all of its bytes */
+    haul__excluded_words *words; /* HAUL__CELLS; NULL: none */
+    haul__byte_pages *bytes[2];  /* of words that are excluded in part; NULL: none */
+} haul__exclusions;
 
 /* Byte masks have two forms. The end of a string or struct leaves a granule with its first bytes
  * live: four bits a granule are enough for that. All pages of a block have them in one piece of
@@ -45,9 +53,9 @@ typedef struct haul__side {
     uint8_t unit[16]; /* log2 of the largest placement asked for on the page; 0: a granule's */
     uint16_t *ends;   /* offsets of strings' terminators in the block */
     size_t end_count, end_capacity;
-    int has_special;              /* special words (found.h) stand in the block */
-    haul__holes *holes;           /* NULL: there are none */
-    haul__exclusions *exclusions; /* NULL: everything travels both ways */
+    int has_special;    /* special words (found.h) stand in the block */
+    haul__holes *holes; /* NULL: there are none */
+    haul__exclusions exclusions;
 } haul__side;
 
 /* The block's side, made if there is none; NULL: out of memory. */

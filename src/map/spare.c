@@ -27,7 +27,8 @@ size_t haul__spare_bytes(unsigned size)
                                         bare + HAUL__CELLS * sizeof(uint32_t),
                                         bare + HAUL__CELLS * sizeof(uint64_t),
                                         sizeof(haul__side),
-                                        HAUL__PREFIX_BYTES };
+                                        HAUL__PREFIX_BYTES,
+                                        HAUL__EXCLUDED_BYTES };
     return bytes[size];
 }
 

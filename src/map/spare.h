@@ -1,4 +1,5 @@
-/* Memory that a map keeps for the next plan: free blocks, sides and their prefixes, by size.
+/* Memory that a map keeps for the next plan: free blocks, sides, their prefixes and excluded words,
+ * by size.
  */
 #ifndef HAUL_MAP_SPARE_H
 #define HAUL_MAP_SPARE_H

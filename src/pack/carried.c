@@ -27,24 +27,25 @@ static void take(growing *r, size_t place, size_t end)
     r->end = end;
 }
 
-/* Does the cell carry anything? */
-static int carries(const haul__map *map, const haul__block *block, unsigned cell)
+/* Is some of the cell's data sent? */
+static int sends_data(const haul__block *block, unsigned cell)
 {
     const size_t page = cell / HAUL__PAGE_CELLS, first = cell % HAUL__PAGE_CELLS * 32u;
     const uint16_t *live = haul__masks(block, page);
-    const uint16_t *unsent =
-        haul__has_exclusions(block) ? block->side->exclusions->masks[0][page] : NULL;
-    const int nothing = haul__page_is_excluded(block, page, HAUL__UNSENT);
-    unsigned at = 0;
-    if (!haul__live(block, cell))
+    unsigned at;
+    if (haul__page_is_excluded(block, page, HAUL__UNSENT))
         return 0;
-    if (nothing || live || unsent) {
-        while (!nothing && at < 32 &&
-               !((live ? live[first + at] : HAUL__FULL_MASK) & ~(unsent ? unsent[first + at] : 0)))
-            at++;
-        return (!nothing && at < 32) || haul__placed_slots(map, block, cell) != 0;
-    }
-    return 1;
+    for (at = 0; at < 32; at++)
+        if ((live ? live[first + at] : HAUL__FULL_MASK) &
+            ~haul__excluded_mask(block, cell * 32u + at, HAUL__UNSENT))
+            return 1;
+    return 0;
+}
+
+static int carries(const haul__map *map, const haul__block *block, unsigned cell)
+{
+    return haul__live(block, cell) &&
+           (sends_data(block, cell) || haul__placed_slots(map, block, cell) != 0);
 }
 
 static void take_cells(const haul__map *map, const haul__block *block, growing *r)
@@ -65,7 +66,7 @@ void haul__visit_carried(const haul_plan *plan, const haul__piece *piece,
     size_t i;
     for (i = piece->first; i < piece->end; i++) {
         const haul__block *block = haul__plan_block(plan, i);
-        if (!block->side || (!block->side->holes && !block->side->exclusions))
+        if (!block->side || (!block->side->holes && !haul__has_exclusions(block)))
             take(&r, haul__place_of_block(plan, i), haul__place_of_block(plan, i + 1));
         else if (!haul__carries_nothing(block))
             take_cells(&plan->found.map, block, &r);

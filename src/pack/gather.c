@@ -73,21 +73,6 @@ HAUL__HOT static void gather_whole(haul__sweep *s, const haul__block *block, uin
     }
 }
 
-/* The bytes of `mask`, and zeros for the rest. */
-static void copy_masked(unsigned char *to, const unsigned char *from, uint16_t mask)
-{
-    unsigned byte;
-    memset(to, 0, HAUL__GRANULE);
-    if (mask == HAUL__LOW_MASK || mask == HAUL__HIGH_MASK) {
-        const size_t at = mask == HAUL__HIGH_MASK ? HAUL__WORD : 0;
-        memcpy(to + at, from + at, HAUL__WORD);
-        return;
-    }
-    for (byte = 0; byte < HAUL__GRANULE; byte++)
-        if (mask >> byte & 1)
-            to[byte] = from[byte];
-}
-
 /* One word of a granule, and zeros for the other. */
 HAUL__INLINE void copy_half(unsigned char *to, const unsigned char *from, unsigned is_high)
 {
@@ -111,9 +96,10 @@ HAUL__INLINE void gather_wholes(unsigned char *to, const unsigned char *from, ui
     }
 }
 
-/* Granules `masked` of a cell, which are live in part. The whole ones are there. */
+/* Granules `masked` of a cell, which are live or sent in part. The whole ones are there. `unsent`:
+ * those of which some bytes may not be sent. */
 HAUL__INLINE void gather_granules(const haul__block *block, unsigned cell, unsigned char *to,
-                                  const unsigned char *from, uint32_t masked)
+                                  const unsigned char *from, uint32_t masked, uint32_t unsent)
 {
     const uint32_t live = block->cells[cell].live, behind = (live & ~masked) << 1;
     const uint8_t *prefix = haul__prefix(block, cell / HAUL__PAGE_CELLS);
@@ -124,22 +110,30 @@ HAUL__INLINE void gather_granules(const haul__block *block, unsigned cell, unsig
         const unsigned below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
         const unsigned first = prefix ? haul__prefix_of(prefix, number % HAUL__PAGE_GRANULES) : 0;
         unsigned char *const at = to + below * HAUL__GRANULE;
-        if (halves >> granule & 1)
+        if (HAUL__UNLIKELY(unsent >> granule & 1))
+            haul__copy_masked(at, from + granule * HAUL__GRANULE,
+                              haul__byte_mask(block, number) &
+                                  (uint16_t)~haul__excluded_mask(block, number, HAUL__UNSENT));
+        else if (halves >> granule & 1)
             copy_half(at, from + granule * HAUL__GRANULE, haul__half_is_high(coded, granule));
         else if (HAUL__LIKELY(first != 0))
             haul__copy_first(at, from + granule * HAUL__GRANULE, first,
                              (int)(behind >> granule) & 1);
         else
-            copy_masked(at, from + granule * HAUL__GRANULE, haul__byte_mask(block, number));
+            haul__copy_masked(at, from + granule * HAUL__GRANULE, haul__byte_mask(block, number));
     }
 }
 
-/* Is nothing live in a cell whose granules all have masks? It lies in a hole of a large object. */
+/* Of a cell whose granules are all masked: is nothing live, or nothing sent? It lies in a hole of a
+ * large object, or in a page that is excluded. */
 HAUL__INLINE int is_empty(const haul__block *block, unsigned cell)
 {
-    const uint16_t *masks = haul__masks(block, cell / HAUL__PAGE_CELLS);
+    const size_t page = cell / HAUL__PAGE_CELLS;
+    const uint16_t *masks = haul__masks(block, page);
     uint32_t any = 0;
     unsigned granule;
+    if (haul__page_is_excluded(block, page, HAUL__UNSENT))
+        return 1;
     if (!masks)
         return 0;
     for (granule = 0; granule < 32; granule++)
@@ -147,16 +141,17 @@ HAUL__INLINE int is_empty(const haul__block *block, unsigned cell)
     return any == 0;
 }
 
-/* A block with partly live granules or gaps. */
+/* A block with partly live granules, with bytes that are not sent, or with gaps. */
 HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
+    const int has_exclusions = haul__has_exclusions(block);
     uint32_t filled = (uint32_t)block->base;
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         const haul__cell *at = &block->cells[cell];
         const unsigned char *from = (const unsigned char *)(address + cell * HAUL__CELL_BYTES);
         unsigned char *const to = s->arena + haul__place_of_cell(block, cell);
-        uint32_t masked;
+        uint32_t masked, unsent = 0;
         if (cell % HAUL__PAGE_CELLS == 0)
             haul__fetch_prefixes(block, cell / HAUL__PAGE_CELLS + 1);
         if (!at->live)
@@ -167,14 +162,25 @@ HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, ui
             memset(to - (size_t)(at->aux - filled) * HAUL__GRANULE, 0,
                    (size_t)(at->aux - filled) * HAUL__GRANULE);
         filled = at->aux + haul__bits32(at->live);
-        masked = haul__masked(block, cell) & at->live;
+        if (HAUL__UNLIKELY(has_exclusions))
+            unsent = haul__excluded_granules(block, cell, HAUL__UNSENT);
+        masked = (haul__masked(block, cell) | unsent) & at->live;
         if (masked == at->live && is_empty(block, cell)) {
             memset(to, 0, (size_t)haul__bits32(masked) * HAUL__GRANULE);
             continue;
         }
         gather_wholes(to, from, at->live, at->live & ~masked);
-        gather_granules(block, cell, to, from, masked);
+        gather_granules(block, cell, to, from, masked, unsent);
     }
+}
+
+/* A block of plain bytes of which some are not sent, and the gap before it. */
+static void gather_plain_excluded(const haul__sweep *s, const haul__block *block, uintptr_t address)
+{
+    const size_t place = haul__place_of_cell(block, 0),
+                 gap = place - (size_t)(block->base << HAUL__GRANULE_SHIFT);
+    memset(s->arena + place - gap, 0, gap);
+    haul__gather_excluded(block, address, s->arena + place);
 }
 
 /* Any other block: its bytes, and then its pointers over them. */
@@ -183,13 +189,15 @@ static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t ad
     const size_t gap = block->gap * HAUL__GRANULE;
     unsigned number;
     s->hash = 0;
+    if (block->form == HAUL__FULL && haul__has_exclusions(block)) {
+        gather_plain_excluded(s, block, address);
+        return;
+    }
     if (haul__is_uniform(block) && !block->side && !gap && !s->needs_lookup) {
         haul__gather_uniform(s, block, address);
         return;
     }
-    if (haul__has_exclusions(block))
-        haul__gather_excluded(block, address, s->arena);
-    else if (haul__has_masks(block))
+    if (haul__has_masks(block))
         gather_masked(s, block, address);
     else
         gather_whole(s, block, address);

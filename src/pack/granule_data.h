@@ -3,6 +3,7 @@
 #ifndef HAUL_PACK_GRANULE_DATA_H
 #define HAUL_PACK_GRANULE_DATA_H
 
+#include "map/exclusions.h"
 #include "pack/plan_struct.h"
 #include "pack/special_words.h"
 
@@ -64,6 +65,21 @@ HAUL__INLINE void haul__write_first(unsigned char *to, const unsigned char *from
 
 /* ---- Any bytes. */
 
+/* The bytes of `mask`, and zeros for the rest. */
+HAUL__INLINE void haul__copy_masked(unsigned char *to, const unsigned char *from, uint16_t mask)
+{
+    unsigned byte;
+    memset(to, 0, HAUL__GRANULE);
+    if (mask == HAUL__LOW_MASK || mask == HAUL__HIGH_MASK) {
+        const size_t at = mask == HAUL__HIGH_MASK ? HAUL__WORD : 0;
+        memcpy(to + at, from + at, HAUL__WORD);
+        return;
+    }
+    for (byte = 0; mask >> byte; byte++)
+        if (mask >> byte & 1)
+            to[byte] = from[byte];
+}
+
 /* Copies the bytes that `mask` names. Equal bytes are not written. */
 HAUL__INLINE void haul__copy_bytes(unsigned char *to, const unsigned char *from, uint16_t mask)
 {
@@ -84,24 +100,25 @@ HAUL__INLINE void haul__copy_bytes(unsigned char *to, const unsigned char *from,
             to[byte] = from[byte];
 }
 
-/* The bytes of a placed granule that are described and belong to no pointer. Layout must be
- * done. */
+/* The bytes of a placed granule that are described and belong to no pointer. Layout must be done.
+ * `slots`: those of its cell. */
+HAUL__INLINE uint16_t haul__data_beside(const haul_plan *plan, const haul__block *block,
+                                        uint32_t number, unsigned granule, uint64_t slots)
+{
+    const unsigned both = (unsigned)(slots >> (granule % 32 * 2)) & 3u;
+    const uint16_t mask = haul__byte_mask(block, granule) & (uint16_t)~haul__bytes_of_words(both);
+    return block->side && block->side->has_special
+               ? mask & (uint16_t)~haul__special_mask(&plan->found,
+                                                      haul__block_address(number) +
+                                                          (uintptr_t)granule * HAUL__GRANULE)
+               : mask;
+}
+
 HAUL__INLINE uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block,
                                       uint32_t number, unsigned granule)
 {
-    unsigned slots = (unsigned)(haul__placed_slots(&plan->found.map, block, granule / 32) >>
-                                (granule % 32 * 2)) &
-                     3u;
-    uint16_t mask = haul__byte_mask(block, granule);
-    const unsigned word = (1u << HAUL__WORD) - 1u;
-    if (slots & 1u)
-        mask &= (uint16_t)~word;
-    if (slots & 2u)
-        mask &= (uint16_t) ~(word << HAUL__WORD);
-    if (block->side && block->side->has_special)
-        mask &= (uint16_t)~haul__special_mask(&plan->found, haul__block_address(number) +
-                                                                (uintptr_t)granule * HAUL__GRANULE);
-    return mask;
+    return haul__data_beside(plan, block, number, granule,
+                             haul__placed_slots(&plan->found.map, block, granule / 32));
 }
 
 /* Copies the bytes that `mask` names. Equal bytes are not written, except `blind` ones, which are
@@ -115,11 +132,25 @@ HAUL__INLINE void haul__write_bytes(unsigned char *to, const unsigned char *from
         memcpy(to, from, HAUL__GRANULE);
         return;
     }
+    if (written == HAUL__LOW_MASK || written == HAUL__HIGH_MASK) {
+        byte = written == HAUL__HIGH_MASK ? (unsigned)HAUL__WORD : 0;
+        memcpy(to + byte, from + byte, HAUL__WORD);
+        written = 0;
+    }
     for (byte = 0; written >> byte; byte++)
         if (written >> byte & 1)
             to[byte] = from[byte];
     if (mask & ~blind)
         haul__copy_bytes(to, from, mask & (uint16_t)~blind);
+}
+
+/* Writes the `data` of a granule of which some bytes are excluded. */
+HAUL__INLINE void haul__scatter_partly(const haul__block *block, unsigned granule,
+                                       unsigned char *to, const unsigned char *from, uint16_t data)
+{
+    const uint16_t stays = haul__excluded_mask(block, granule, HAUL__UNRETURNED);
+    haul__write_bytes(to, from, data & (uint16_t)~stays,
+                      haul__excluded_mask(block, granule, HAUL__UNSENT));
 }
 
 #endif

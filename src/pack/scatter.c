@@ -269,12 +269,13 @@ HAUL__INLINE void scatter_wholes(unsigned char *to, const unsigned char *from, u
     }
 }
 
-/* Granules `masked` of a cell, which are live in part, or may hold special words. `slotted`: those
- * of the cell that hold pointers. */
+/* Granules `masked` of a cell, which are live in part, or may hold special words. `slots`: the
+ * cell's; `excluded`: granules of which some bytes may be excluded. */
 HAUL__INLINE void scatter_granules(const haul_plan *plan, const haul__block *block, uint32_t number,
                                    unsigned cell, unsigned char *to, const unsigned char *from,
-                                   uint32_t masked, uint32_t slotted)
+                                   uint32_t masked, uint64_t slots, uint32_t excluded)
 {
+    const uint32_t slotted = slots ? haul__any_word(slots) : 0;
     const int has_special = block->side && block->side->has_special;
     const uint32_t live = block->cells[cell].live, behind = (live & ~masked & ~slotted) << 1;
     const uint8_t *prefix = has_special ? NULL : haul__prefix(block, cell / HAUL__PAGE_CELLS);
@@ -286,14 +287,18 @@ HAUL__INLINE void scatter_granules(const haul_plan *plan, const haul__block *blo
         const unsigned in_page = (cell * 32u + granule) % HAUL__PAGE_GRANULES;
         const unsigned first = prefix ? haul__prefix_of(prefix, in_page) : 0;
         unsigned char *const at = to + granule * HAUL__GRANULE;
-        if (halves >> granule & 1)
+        if (HAUL__UNLIKELY(excluded >> granule & 1))
+            haul__scatter_partly(
+                block, cell * 32u + granule, at, from + below * HAUL__GRANULE,
+                haul__data_beside(plan, block, number, cell * 32u + granule, slots));
+        else if (halves >> granule & 1)
             scatter_half(at, from + below * HAUL__GRANULE, coded, granule);
         else if (first && !(slotted >> granule & 1))
             haul__write_first(at, from + below * HAUL__GRANULE, first,
                               (int)(behind >> granule) & 1);
         else
             haul__copy_bytes(at, from + below * HAUL__GRANULE,
-                             haul__data_mask(plan, block, number, cell * 32u + granule));
+                             haul__data_beside(plan, block, number, cell * 32u + granule, slots));
     }
 }
 
@@ -301,23 +306,26 @@ HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *b
                                      uint32_t number, unsigned char *to, const unsigned char *arena)
 {
     const int has_special = block->side && block->side->has_special;
+    const int has_exclusions = haul__has_exclusions(block);
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
         const unsigned char *from = arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
         const uint32_t live = block->cells[cell].live;
         uint64_t slots;
-        uint32_t masked, slotted;
+        uint32_t masked, slotted, excluded = 0;
         if (cell % HAUL__PAGE_CELLS == 0)
             haul__fetch_prefixes(block, cell / HAUL__PAGE_CELLS + 1);
         if (!live)
             continue;
         haul__fetch_ahead(block, cell, (uintptr_t)to, (uintptr_t)from, 0);
-        masked = has_special ? live : live & haul__masked(block, cell);
+        if (HAUL__UNLIKELY(has_exclusions))
+            excluded = haul__excluded_granules(block, cell, HAUL__UNSENT | HAUL__UNRETURNED);
+        masked = has_special ? live : live & (haul__masked(block, cell) | excluded);
         slots = haul__placed_slots(&plan->found.map, block, cell);
         slotted = slots ? haul__any_word(slots) : 0;
         scatter_wholes(to, from, live, live & ~masked & ~slotted);
         scatter_runs(slots, to, from, live & ~masked & slotted, live);
-        scatter_granules(plan, block, number, cell, to, from, masked, slotted);
+        scatter_granules(plan, block, number, cell, to, from, masked, slots, excluded);
     }
 }
 
@@ -329,8 +337,9 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end,
     for (i = first; i < end; i++) {
         const haul__block *block = haul__plan_block(plan, i);
         unsigned char *to = (unsigned char *)haul__block_address(map->numbers[i]);
-        if (haul__has_exclusions(block))
-            haul__scatter_excluded(plan, block, map->numbers[i], arena);
+        if (block->form == HAUL__FULL && haul__has_exclusions(block))
+            haul__scatter_excluded(block, haul__block_address(map->numbers[i]),
+                                   arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT));
         else if (block->form == HAUL__FULL)
             haul__copy_changed(to, arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT),
                                HAUL__BLOCK_BYTES);

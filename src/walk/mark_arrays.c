@@ -423,6 +423,20 @@ static HAUL__NOINLINE int exclude_pending(const haul__discovery *d, const haul__
     return !end || haul__exclude(d->map, pending->first, end, ways);
 }
 
+#define EXCLUDED_AHEAD 8u
+
+/* Fetches the excluded words of the array that is excluded a few arrays later. */
+HAUL__INLINE void fetch_excluded(const haul__discovery *d, const haul__pending *pending,
+                                 const haul__pending *end)
+{
+    const haul__block *block;
+    if (end - pending <= (ptrdiff_t)EXCLUDED_AHEAD)
+        return;
+    block = haul__map_find(d->map, pending[EXCLUDED_AHEAD].first);
+    if (block)
+        haul__fetch_exclusions(block, pending[EXCLUDED_AHEAD].first);
+}
+
 /* Finds the ends of pending strings, names what hints name, excludes what directions say, and
  * fetches what marking needs. */
 HAUL__HOT static haul_status prepare_pending(haul__discovery *d, int *have_pointers)
@@ -436,8 +450,11 @@ HAUL__HOT static haul_status prepare_pending(haul__discovery *d, int *have_point
             find_end(d, pending);
         if (HAUL__UNLIKELY(array->hint) && !name_pending(d, pending, array))
             return HAUL_ERROR_MEMORY;
-        if (HAUL__UNLIKELY(array->ways) && !exclude_pending(d, pending, array->ways))
-            return HAUL_ERROR_MEMORY;
+        if (HAUL__UNLIKELY(array->ways)) {
+            fetch_excluded(d, pending, end);
+            if (!exclude_pending(d, pending, array->ways))
+                return HAUL_ERROR_MEMORY;
+        }
         if (array->has_pointers) {
             *have_pointers = 1;
             haul__prefetch(pending->first);

@@ -236,6 +236,62 @@ TEST(directions, large_arrays_travel_as_their_rows_say_whole_and_in_pieces)
     is_host_patched = 0;
 }
 
+/* Parts of a large array of bytes, one by the page it lies in: within a page, across two, and all
+ * of one. */
+typedef struct parts {
+    unsigned char *all, *out, *in, *page;
+} parts;
+
+enum { PARTS_BYTES = 6 * 65536, OUT_BYTES = 77, IN_BYTES = 4099 };
+static haul_type *parts_type;
+
+/* Which bytes of the array are of the field's part? */
+static int is_part(const parts *p, const unsigned char *field, size_t bytes, size_t i)
+{
+    return p->all + i >= field && p->all + i < field + bytes;
+}
+
+TEST(directions, parts_of_a_large_array_have_them_and_the_rest_has_none)
+{
+    const haul_field fields[] = {
+        HAUL_ARRAY(parts, all, HAUL_FIXED(PARTS_BYTES)),
+        HAUL_ARRAY(parts, out, HAUL_FIXED(OUT_BYTES), .transfer = HAUL_COPYOUT),
+        HAUL_ARRAY(parts, in, HAUL_FIXED(IN_BYTES), .transfer = HAUL_COPYIN),
+        HAUL_ARRAY(parts, page, HAUL_FIXED(4096), .transfer = HAUL_COPYOUT),
+    };
+    unsigned char *memory = NULL, *arena;
+    haul_context *context;
+    haul_plan *plan;
+    size_t offset, i;
+    parts p;
+    CHECK(posix_memalign((void **)&memory, PAGE, PARTS_BYTES) == 0);
+    memset(memory, 7, PARTS_BYTES);
+    p.all = memory;
+    p.out = memory + 100001;
+    p.in = memory + 200003;
+    p.page = memory + 3 * 65536 + 8192;
+    CHECK_STATUS(type_make("parts", sizeof(parts), fields, 4, &parts_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(parts_type), HAUL_OK);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_object(&p, parts_type), NULL, &plan), HAUL_OK);
+    arena = malloc(plan_bytes(plan));
+    CHECK(arena != NULL);
+    CHECK_STATUS(haul_plan_pack(plan, arena, plan_bytes(plan), 1 << 20, NULL), HAUL_OK);
+    CHECK_STATUS(haul_plan_offset(plan, memory, &offset), HAUL_OK);
+    for (i = 0; i < PARTS_BYTES; i++)
+        CHECK_EQ(arena[offset + i],
+                 is_part(&p, p.out, OUT_BYTES, i) || is_part(&p, p.page, 4096, i) ? 0 : 7);
+    memset(arena + offset, 8, PARTS_BYTES);
+    CHECK_STATUS(haul_plan_unpack(plan, arena, plan_bytes(plan), 0), HAUL_OK);
+    for (i = 0; i < PARTS_BYTES; i++)
+        CHECK_EQ(memory[i], is_part(&p, p.in, IN_BYTES, i) ? 7 : 8);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    haul_type_free(&parts_type);
+    free(arena);
+    free(memory);
+}
+
 TEST(directions, pointers_come_back_as_their_rows_say_too)
 {
     world w;
