@@ -214,6 +214,15 @@ HAUL__INLINE haul_status haul__visit_beside(haul__discovery *d, haul__candidates
     return status == HAUL_OK && has_ones ? haul__mark_pending(d) : status;
 }
 
+/* Fetches the slots of a pointer's cell, if it lies in a mixed block. Objects of simple types lie in
+ * such blocks where arrays and strings stand between them. */
+HAUL__INLINE void haul__fetch_slots(const uintptr_t *flat, uintptr_t value)
+{
+    const uintptr_t entry = flat[value >> HAUL__BLOCK_SHIFT];
+    if ((entry & HAUL__FORM_MASK) == HAUL__MIXED)
+        haul__prefetch_write(haul__cell_place(entry, value) + HAUL__CELLS * sizeof(haul__cell));
+}
+
 /* Collects pointers of an object that are not NULL, with their edges. */
 HAUL__INLINE void haul__collect_listed(haul__candidates *c, const uintptr_t *flat,
                                        const uintptr_t *value, const haul__edge *const *edge,
@@ -221,8 +230,10 @@ HAUL__INLINE void haul__collect_listed(haul__candidates *c, const uintptr_t *fla
 {
     haul__candidates own = *c; /* nothing else can reach it: its counts stay in registers */
     size_t i;
-    for (i = 0; i < count; i++)
+    for (i = 0; i < count; i++) {
+        haul__fetch_slots(flat, value[i]);
         haul__collect_if(&own, flat, value[i], edge[i]->tag, edge[i]->near_starts, 1);
+    }
     c->near_count = own.near_count;
     c->over_count = own.over_count;
 }
