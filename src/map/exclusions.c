@@ -17,7 +17,7 @@ static haul__exclusions *exclusions_of(haul__map *map, uintptr_t address)
     return &side->exclusions;
 }
 
-/* The words of the block, from `first` on. */
+/* Words [first, end) of the block. 0: out of memory. */
 static int exclude_words(haul__map *map, haul__exclusions *e, size_t first, size_t end,
                          unsigned ways)
 {

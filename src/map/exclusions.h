@@ -4,10 +4,9 @@
  * marks are: a byte travels only if every description of it allows the direction, in any order of
  * discovery.
  *
- * Nearly all that is excluded are whole words, so a word takes one bit, and the bits of both
- * directions stand side by side: an object's are in one line of the cache. A page that is excluded
- * as a whole, as in large arrays, takes one bit. Words that are excluded in part have byte masks.
- * Blocks without exclusions hold nothing for them.
+ * Nearly all that is excluded are whole words, so a word takes one bit. The bits of both directions
+ * stand side by side: most objects have theirs in one line of the cache. A page that is excluded as
+ * a whole, as in large arrays, takes one bit. Words that are excluded in part have byte masks.
  */
 #ifndef HAUL_MAP_EXCLUSIONS_H
 #define HAUL_MAP_EXCLUSIONS_H

@@ -20,9 +20,9 @@ typedef struct haul__holes {
     uint64_t gaps[HAUL__HOLE_WORDS];     /* a bit a granule: it has a place, whatever it holds */
 } haul__holes;
 
-/* Byte masks, by pages. */
+/* Byte masks, by pages: of live bytes, or of excluded ones. */
 typedef struct haul__byte_pages {
-    uint16_t *masks[16]; /* a bit a byte; NULL: see the prefixes */
+    uint16_t *masks[16]; /* a bit a byte; NULL: live bytes have prefixes, excluded ones are words */
 } haul__byte_pages;
 
 /* Words that are excluded from a direction, of a cell: [0] to the device, [1] back. */

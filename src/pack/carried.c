@@ -1,8 +1,8 @@
 /* The runs of an arena that are sent.
  *
  * A block without holes and exclusions is one run. In others a cell carries something if a live
- * byte of it is sent, or if a pointer stands there: a look at the masks of its page, if the page
- * has any, up to the first granule that carries something. Finer runs would save nothing, since
+ * byte of it is sent, or if a pointer stands there: a look at its granules, up to the first that
+ * carries something. Finer runs would save nothing, since
  * short gaps are sent.
  */
 #include "pack/carried.h"

@@ -124,8 +124,8 @@ HAUL__INLINE void gather_granules(const haul__block *block, unsigned cell, unsig
     }
 }
 
-/* Of a cell whose granules are all masked: is nothing live, or nothing sent? It lies in a hole of a
- * large object, or in a page that is excluded. */
+/* All granules of the cell are masked. Is it a part of an excluded page, or of a hole in a large
+ * object? */
 HAUL__INLINE int is_empty(const haul__block *block, unsigned cell)
 {
     const size_t page = cell / HAUL__PAGE_CELLS;

@@ -69,6 +69,10 @@ HAUL__INLINE void haul__write_first(unsigned char *to, const unsigned char *from
 HAUL__INLINE void haul__copy_masked(unsigned char *to, const unsigned char *from, uint16_t mask)
 {
     unsigned byte;
+    if (mask == HAUL__FULL_MASK) {
+        memcpy(to, from, HAUL__GRANULE);
+        return;
+    }
     memset(to, 0, HAUL__GRANULE);
     if (mask == HAUL__LOW_MASK || mask == HAUL__HIGH_MASK) {
         const size_t at = mask == HAUL__HIGH_MASK ? HAUL__WORD : 0;
@@ -144,7 +148,8 @@ HAUL__INLINE void haul__write_bytes(unsigned char *to, const unsigned char *from
         haul__copy_bytes(to, from, mask & (uint16_t)~blind);
 }
 
-/* Writes the `data` of a granule of which some bytes are excluded. */
+/* Writes the `data` of a granule of which some bytes may be excluded. A byte that was not sent may
+ * be uninitialised on the host, so it is not compared. */
 HAUL__INLINE void haul__scatter_partly(const haul__block *block, unsigned granule,
                                        unsigned char *to, const unsigned char *from, uint16_t data)
 {

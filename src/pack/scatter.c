@@ -4,9 +4,9 @@
  * and nothing else. Arena and source are both passed once from front to back, and no object is
  * looked up.
  *
- * Equal bytes are not written. So string literals and other read-only parts of a graph may be
- * described, and unchanged pages stay clean. The comparison costs next to nothing, since a line
- * must be fetched before it can be written.
+ * Equal bytes are not written, unless they were not sent. So string literals and other read-only
+ * parts of a graph may be described, and unchanged pages stay clean. The comparison costs next to
+ * nothing, since a line must be fetched before it can be written.
  */
 #include "base/stream.h"
 #include "map/mixed.h"
@@ -329,6 +329,12 @@ HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *b
     }
 }
 
+/* Are there bytes that do not come back, or that were not sent? Special words? */
+static int is_cut(const haul__block *block)
+{
+    return block->side && (block->side->exclusions.has_any || block->side->has_special);
+}
+
 void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end,
                           const unsigned char *arena)
 {
@@ -337,8 +343,8 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end,
     for (i = first; i < end; i++) {
         const haul__block *block = haul__plan_block(plan, i);
         unsigned char *to = (unsigned char *)haul__block_address(map->numbers[i]);
-        if (block->form == HAUL__FULL && haul__has_exclusions(block))
-            haul__scatter_excluded(block, haul__block_address(map->numbers[i]),
+        if (block->form == HAUL__FULL && is_cut(block))
+            haul__scatter_excluded(plan, block, map->numbers[i],
                                    arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT));
         else if (block->form == HAUL__FULL)
             haul__copy_changed(to, arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT),

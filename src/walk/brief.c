@@ -18,7 +18,7 @@
 #include "walk/ruled.h"
 #include "walk/visit.h"
 
-/* Fetches masks of bytes, holes and exclusions at an object. */
+/* Fetches masks of bytes, holes and excluded words at an object. */
 HAUL__INLINE void fetch_side(const haul__block *block, uintptr_t object)
 {
     const size_t granule = haul__granule_in_block(object), page = granule / HAUL__PAGE_GRANULES;

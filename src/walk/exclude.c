@@ -3,8 +3,8 @@
  * Bytes are excluded whether or not they were new: another row may have reached them before. An
  * exclusion may come before the mark, but the mark of a simple object chooses the form of a new
  * block, which an exclusion must not spoil. So single objects that in-line pointers lead to wait in
- * a ring until they have been marked. Meanwhile their masks are fetched: else each would be a miss
- * of the cache.
+ * a ring until they have been marked. Meanwhile their excluded words are fetched: else each would
+ * be a miss of the cache.
  *
  * Objects whose contents depend on addresses are excluded from the way back. Each joins a list when
  * it is first reached, so that its function can rebuild it.
@@ -112,7 +112,7 @@ haul_status haul__exclude_target(haul__discovery *d, const haul__pointer *p, siz
                : status;
 }
 
-#define MASKS_AHEAD 16u
+#define WORDS_AHEAD 16u
 
 static haul_status exclude_first(haul__discovery *d)
 {
@@ -135,7 +135,7 @@ haul_status haul__exclude_later(haul__discovery *d, uintptr_t object, uint32_t n
         return HAUL_ERROR_MEMORY;
     if (d->barred_count == HAUL__BARRED)
         status = exclude_first(d);
-    next = d->barred[(d->barred_first + MASKS_AHEAD) % HAUL__BARRED].object;
+    next = d->barred[(d->barred_first + WORDS_AHEAD) % HAUL__BARRED].object;
     block = haul__map_find(d->map, next);
     if (block)
         haul__fetch_exclusions(block, next);

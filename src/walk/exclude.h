@@ -21,7 +21,7 @@ haul_status haul__exclude_fields(haul__discovery *d, const haul__walk *walk, uin
 haul_status haul__exclude_object(haul__discovery *d, const haul__walk *walk, uintptr_t object,
                                  unsigned ways);
 /* The same for an object of the type with this number, up to UINT16_MAX, some targets later: its
- * masks are fetched meanwhile. */
+ * excluded words are fetched meanwhile. */
 haul_status haul__exclude_later(haul__discovery *d, uintptr_t object, uint32_t number,
                                 unsigned ways);
 haul_status haul__exclude_waiting(haul__discovery *d); /* excludes all that wait */

@@ -425,7 +425,7 @@ static HAUL__NOINLINE int exclude_pending(const haul__discovery *d, const haul__
 
 #define EXCLUDED_AHEAD 8u
 
-/* Fetches the excluded words of the array that is excluded a few arrays later. */
+/* Fetches the excluded words of the array that comes a few arrays later. */
 HAUL__INLINE void fetch_excluded(const haul__discovery *d, const haul__pending *pending,
                                  const haul__pending *end)
 {

@@ -214,8 +214,8 @@ HAUL__INLINE haul_status haul__visit_beside(haul__discovery *d, haul__candidates
     return status == HAUL_OK && has_ones ? haul__mark_pending(d) : status;
 }
 
-/* Fetches the slots of a pointer's cell, if it lies in a mixed block. Objects of simple types lie in
- * such blocks where arrays and strings stand between them. */
+/* Fetches the slots of a pointer's cell, if it lies in a mixed block. Objects of simple types do
+ * where arrays and strings stand between them. */
 HAUL__INLINE void haul__fetch_slots(const uintptr_t *flat, uintptr_t value)
 {
     const uintptr_t entry = flat[value >> HAUL__BLOCK_SHIFT];

@@ -236,22 +236,23 @@ TEST(directions, large_arrays_travel_as_their_rows_say_whole_and_in_pieces)
     is_host_patched = 0;
 }
 
-/* Parts of a large array of bytes, one by the page it lies in: within a page, across two, and all
- * of one. */
+/* A large array of bytes, and rows with directions for parts of it: some bytes in its last page, a
+ * range across two pages, and a whole page. */
 typedef struct parts {
     unsigned char *all, *out, *in, *page;
 } parts;
 
-enum { PARTS_BYTES = 6 * 65536, OUT_BYTES = 77, IN_BYTES = 4099 };
+enum { PARTS_BLOCK = 65536, PARTS_BYTES = 6 * PARTS_BLOCK, OUT_BYTES = 77, IN_BYTES = 4099 };
 static haul_type *parts_type;
 
-/* Which bytes of the array are of the field's part? */
-static int is_part(const parts *p, const unsigned char *field, size_t bytes, size_t i)
+/* Does byte i of the array belong to the part? */
+static int is_part(const parts *p, const unsigned char *part, size_t bytes, size_t i)
 {
-    return p->all + i >= field && p->all + i < field + bytes;
+    return p->all + i >= part && p->all + i < part + bytes;
 }
 
-TEST(directions, parts_of_a_large_array_have_them_and_the_rest_has_none)
+/* The struct lies before the array, so that the array's last block is the arena's. */
+TEST(directions, parts_of_a_large_array_travel_as_their_rows_say_and_the_rest_both_ways)
 {
     const haul_field fields[] = {
         HAUL_ARRAY(parts, all, HAUL_FIXED(PARTS_BYTES)),
@@ -262,29 +263,34 @@ TEST(directions, parts_of_a_large_array_have_them_and_the_rest_has_none)
     unsigned char *memory = NULL, *arena;
     haul_context *context;
     haul_plan *plan;
-    size_t offset, i;
-    parts p;
-    CHECK(posix_memalign((void **)&memory, PAGE, PARTS_BYTES) == 0);
-    memset(memory, 7, PARTS_BYTES);
-    p.all = memory;
-    p.out = memory + 100001;
-    p.in = memory + 200003;
-    p.page = memory + 3 * 65536 + 8192;
+    size_t offset, bytes, i;
+    parts *p;
+    CHECK(posix_memalign((void **)&memory, PARTS_BLOCK, PARTS_BLOCK + PARTS_BYTES) == 0);
+    memset(memory, 7, PARTS_BLOCK + PARTS_BYTES);
+    p = (parts *)(void *)memory;
+    p->all = memory + PARTS_BLOCK;
+    p->out = p->all + PARTS_BYTES - 1001;
+    p->in = p->all + 200003;
+    p->page = p->all + 3 * PARTS_BLOCK + 8192;
     CHECK_STATUS(type_make("parts", sizeof(parts), fields, 4, &parts_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(parts_type), HAUL_OK);
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, haul_from_object(&p, parts_type), NULL, &plan), HAUL_OK);
-    arena = malloc(plan_bytes(plan));
+    CHECK_STATUS(haul_plan_create(context, haul_from_object(p, parts_type), NULL, &plan), HAUL_OK);
+    bytes = plan_bytes(plan);
+    arena = malloc(bytes + 64);
     CHECK(arena != NULL);
-    CHECK_STATUS(haul_plan_pack(plan, arena, plan_bytes(plan), 1 << 20, NULL), HAUL_OK);
-    CHECK_STATUS(haul_plan_offset(plan, memory, &offset), HAUL_OK);
+    memset(arena + bytes, 0xee, 64);
+    CHECK_STATUS(haul_plan_pack(plan, arena, bytes, 1 << 20, NULL), HAUL_OK);
+    CHECK_STATUS(haul_plan_offset(plan, p->all, &offset), HAUL_OK);
     for (i = 0; i < PARTS_BYTES; i++)
         CHECK_EQ(arena[offset + i],
-                 is_part(&p, p.out, OUT_BYTES, i) || is_part(&p, p.page, 4096, i) ? 0 : 7);
+                 is_part(p, p->out, OUT_BYTES, i) || is_part(p, p->page, 4096, i) ? 0 : 7);
+    for (i = 0; i < 64; i++)
+        CHECK_EQ(arena[bytes + i], 0xee);
     memset(arena + offset, 8, PARTS_BYTES);
-    CHECK_STATUS(haul_plan_unpack(plan, arena, plan_bytes(plan), 0), HAUL_OK);
+    CHECK_STATUS(haul_plan_unpack(plan, arena, bytes, 0), HAUL_OK);
     for (i = 0; i < PARTS_BYTES; i++)
-        CHECK_EQ(memory[i], is_part(&p, p.in, IN_BYTES, i) ? 7 : 8);
+        CHECK_EQ(p->all[i], is_part(p, p->in, IN_BYTES, i) ? 7 : 8);
     haul_plan_free(&plan);
     haul_context_free(&context);
     haul_type_free(&parts_type);

@@ -462,3 +462,81 @@ TEST(large_arrays, with_a_gap_between_them_are_not_one_piece)
     haul_device_close(&device);
     end();
 }
+
+/* ---- A struct with a distance, in the middle of a large array of plain bytes. */
+
+typedef struct hop {
+    ptrdiff_t distance;
+} hop;
+
+typedef struct crossing {
+    unsigned char *data;
+    hop *inside;
+    unsigned char *in;
+    int32_t *target;
+} crossing;
+
+static haul_type *hop_type, *crossing_type;
+
+static void cross(haul_transfer transfer)
+{
+    const haul_field hop_fields[] = { HAUL_RELATIVE(hop, distance,
+                                                    .element_bytes = sizeof(int32_t)) };
+    const haul_field fields[] = {
+        HAUL_ARRAY(crossing, data, HAUL_FIXED(4 * BLOCK)),
+        HAUL_OBJECT(crossing, inside, &hop_type),
+        HAUL_ARRAY(crossing, in, HAUL_FIXED(100), .transfer = transfer),
+        HAUL_ARRAY(crossing, target, HAUL_FIXED(1)),
+    };
+    unsigned char *memory = NULL;
+    int32_t *target = malloc(sizeof *target);
+    void *arena;
+    haul_context *context;
+    haul_plan *plan;
+    haul_device *device;
+    haul_shipment *shipment;
+    crossing root;
+    ptrdiff_t distance;
+    CHECK(posix_memalign((void **)&memory, BLOCK, 4 * BLOCK) == 0 && target);
+    memset(memory, 1, 4 * BLOCK);
+    *target = 5;
+    root.data = memory;
+    root.inside = (hop *)(void *)(memory + 2 * BLOCK + 800);
+    root.in = memory + 2 * BLOCK + 2000;
+    root.target = target;
+    distance = (ptrdiff_t)((uintptr_t)target - (uintptr_t)&root.inside->distance);
+    root.inside->distance = distance;
+    hop_type = TYPE_NEW(hop, hop_fields);
+    crossing_type = TYPE_NEW(crossing, fields);
+    CHECK_STATUS(haul_type_commit(crossing_type), HAUL_OK);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_object(&root, crossing_type), NULL, &plan),
+                 HAUL_OK);
+    arena = malloc(plan_bytes(plan));
+    CHECK(arena != NULL);
+    CHECK_STATUS(haul_plan_pack(plan, arena, plan_bytes(plan), 1 << 20, NULL), HAUL_OK);
+    CHECK_STATUS(haul_plan_unpack(plan, arena, plan_bytes(plan), 0), HAUL_OK);
+    CHECK_EQ(root.inside->distance, distance);
+    CHECK_STATUS(haul_host_open(context, NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, &root, crossing_type, 1, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, RANGE(memory + 2 * BLOCK, BLOCK), NULL), HAUL_OK);
+    CHECK_EQ(root.inside->distance, distance);
+    CHECK_STATUS(haul_update_device(shipment, RANGE(memory + 2 * BLOCK, BLOCK), NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, NULL, NULL), HAUL_OK);
+    CHECK_EQ(root.inside->distance, distance);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    haul_type_free(&crossing_type);
+    haul_type_free(&hop_type);
+    free(arena);
+    free(memory);
+    free(target);
+}
+
+TEST(large_arrays, a_distance_in_one_stays_as_the_host_has_it)
+{
+    cross(HAUL_COPY);
+    cross(HAUL_COPYIN);
+}

@@ -109,8 +109,7 @@ TEST(map_exclusions, each_byte_is_excluded_as_a_plain_list_has_it)
     }
 }
 
-/* A cell beside an object of which words are excluded has no excluded granule: its data are copied
- * as those of a block without exclusions. */
+/* Other granules are copied as those of a block without exclusions are. */
 TEST(map_exclusions, words_tell_their_granules_and_no_others)
 {
     list l = list_open(NULL);
