@@ -537,7 +537,7 @@ stage_1() {
     program release haul_attack --sequences 8000 --seed "$HAUL_SEED"
     program release haul_random --graphs 10000 --seed "$HAUL_SEED"
     program release haul_random --graphs 3000 --seed "$HAUL_SEED" --faults --every 300
-    start "release random, 2, 3 and 16 threads" build/release/tests/haul_random --graphs 200 \
+    start "release random, 2, 3 and 16 threads" build/release/tests/haul_random --graphs 1000 \
         --seed "$HAUL_SEED" --threads 2,3,16
     program release haul_damage --seed "$HAUL_SEED" --part 1/2
     program release haul_damage --seed "$HAUL_SEED" --part 2/2
