@@ -92,6 +92,12 @@ HAUL__INLINE uintptr_t haul__cell_place(uintptr_t entry, uintptr_t address)
            haul__cell_number(address) * sizeof(haul__cell);
 }
 
+/* The same for the slots of that cell, if the block is mixed. */
+HAUL__INLINE uintptr_t haul__slots_place(uintptr_t entry, uintptr_t address)
+{
+    return haul__cell_place(entry, address) + HAUL__CELLS * sizeof(haul__cell);
+}
+
 /* The cell of an address, in a block that is not full. */
 HAUL__INLINE haul__cell *haul__cell_of(haul__block *block, uintptr_t address)
 {

@@ -5,16 +5,11 @@
 
 #define ALL_PAGES ((uint16_t)((1u << HAUL__PAGES) - 1u))
 
-static const unsigned directions[2] = { HAUL__UNSENT, HAUL__UNRETURNED };
-
 static haul__exclusions *exclusions_of(haul__map *map, uintptr_t address)
 {
     haul__block *block = haul__map_touch(map, address);
     haul__side *side = block ? haul__map_side(map, block) : NULL;
-    if (!side)
-        return NULL;
-    side->exclusions.has_any = 1;
-    return &side->exclusions;
+    return side ? &side->exclusions : NULL;
 }
 
 /* Words [first, end) of the block. 0: out of memory. */
@@ -38,28 +33,6 @@ static int exclude_words(haul__map *map, haul__exclusions *e, size_t first, size
     return 1;
 }
 
-static haul__byte_pages *pages_of(haul__map *map, haul__exclusions *e, unsigned way)
-{
-    if (!e->bytes[way]) {
-        e->bytes[way] = haul__allocate_zeroed(&map->allocator, sizeof *e->bytes[way]);
-        if (e->bytes[way])
-            map->side_bytes += sizeof *e->bytes[way];
-    }
-    return e->bytes[way];
-}
-
-static uint16_t *masks_of(haul__map *map, haul__exclusions *e, unsigned way, size_t page)
-{
-    haul__byte_pages *pages = pages_of(map, e, way);
-    if (pages && !pages->masks[page]) {
-        pages->masks[page] =
-            haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof(uint16_t));
-        if (pages->masks[page])
-            map->side_bytes += HAUL__PAGE_GRANULES * sizeof(uint16_t);
-    }
-    return pages ? pages->masks[page] : NULL;
-}
-
 /* Bytes of the block, all in one page. */
 static int exclude_bytes(haul__map *map, haul__exclusions *e, size_t first, size_t end,
                          unsigned ways)
@@ -67,10 +40,11 @@ static int exclude_bytes(haul__map *map, haul__exclusions *e, size_t first, size
     const size_t page = first >> HAUL__PAGE_SHIFT, before = page << HAUL__PAGE_SHIFT;
     unsigned way;
     for (way = 0; first < end && way < 2; way++) {
-        uint16_t *masks = ways & directions[way] ? masks_of(map, e, way, page) : NULL;
+        uint16_t *masks =
+            ways & haul__direction_of(way) ? haul__page_masks(map, &e->bytes[way], page) : NULL;
         if (masks)
             haul__set_bytes(masks, first - before, end - before);
-        else if (ways & directions[way])
+        else if (ways & haul__direction_of(way))
             return 0;
     }
     return 1;
@@ -87,10 +61,10 @@ static int exclude_in_page(haul__map *map, uintptr_t first, uintptr_t end, unsig
     if (!e)
         return 0;
     for (way = 0; way < 2; way++) {
-        if (HAUL__UNLIKELY(to - from == HAUL__PAGE_BYTES) && (ways & directions[way]))
+        if (HAUL__UNLIKELY(to - from == HAUL__PAGE_BYTES) && (ways & haul__direction_of(way)))
             e->whole[way] |= (uint16_t)(1u << page);
         if (HAUL__UNLIKELY(e->whole[way] >> page & 1u))
-            ways &= ~directions[way];
+            ways &= ~haul__direction_of(way);
     }
     if (HAUL__UNLIKELY(!ways))
         return 1;
@@ -119,7 +93,7 @@ int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned exclu
 
 int haul__block_is_excluded(const haul__block *block, unsigned direction)
 {
-    return block->side && block->side->exclusions.whole[direction != HAUL__UNSENT] == ALL_PAGES;
+    return block->side && block->side->exclusions.whole[haul__way_of(direction)] == ALL_PAGES;
 }
 
 int haul__is_excluded(const haul__map *map, uintptr_t address, unsigned direction)

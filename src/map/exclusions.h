@@ -18,9 +18,21 @@
  * out of memory. */
 int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned exclusions);
 
+/* The index of HAUL__UNSENT or HAUL__UNRETURNED in haul__exclusions, and back. */
+HAUL__INLINE unsigned haul__way_of(unsigned direction)
+{
+    return direction != HAUL__UNSENT;
+}
+
+HAUL__INLINE unsigned haul__direction_of(unsigned way)
+{
+    return way == 0 ? HAUL__UNSENT : HAUL__UNRETURNED;
+}
+
 HAUL__INLINE int haul__has_exclusions(const haul__block *block)
 {
-    return block->side && block->side->exclusions.has_any;
+    const haul__exclusions *e = block->side ? &block->side->exclusions : NULL;
+    return e && (e->words || e->whole[0] || e->whole[1] || e->bytes[0] || e->bytes[1]);
 }
 
 /* Fetches the excluded words at an address in the block, if it has any. */
@@ -37,11 +49,11 @@ HAUL__INLINE uint16_t haul__excluded_mask(const haul__block *block, unsigned gra
                                           unsigned direction)
 {
     const size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
-    const unsigned way = direction != HAUL__UNSENT;
+    const unsigned way = haul__way_of(direction);
     const haul__exclusions *e = block->side ? &block->side->exclusions : NULL;
     uint64_t words;
     uint16_t mask;
-    if (!e || !e->has_any)
+    if (!e)
         return 0;
     if (e->whole[way] >> page & 1u)
         return HAUL__FULL_MASK;
@@ -55,7 +67,7 @@ HAUL__INLINE uint16_t haul__excluded_mask(const haul__block *block, unsigned gra
 /* Is all of a page excluded, as one range? */
 HAUL__INLINE int haul__page_is_excluded(const haul__block *block, size_t page, unsigned direction)
 {
-    return block->side && (block->side->exclusions.whole[direction != HAUL__UNSENT] >> page & 1u);
+    return block->side && (block->side->exclusions.whole[haul__way_of(direction)] >> page & 1u);
 }
 
 /* Is all of a block excluded? The byte at an address? */
@@ -71,7 +83,7 @@ HAUL__INLINE uint32_t haul__excluded_granules(const haul__block *block, unsigned
     uint64_t words = 0;
     unsigned way;
     for (way = 0; way < 2; way++) {
-        if (!(directions & (way == 0 ? HAUL__UNSENT : HAUL__UNRETURNED)))
+        if (!(directions & haul__direction_of(way)))
             continue;
         if ((e->whole[way] >> page & 1u) || (e->bytes[way] && e->bytes[way]->masks[page]))
             return UINT32_MAX;

@@ -64,34 +64,34 @@ uint16_t haul__hole_mask(const haul__block *block, unsigned granule)
     return masks ? masks[granule % HAUL__PAGE_GRANULES] : HAUL__FULL_MASK;
 }
 
-/* The side's full masks, made without pages if there are none; NULL: out of memory. */
-static haul__byte_pages *pages_of(haul__map *map, haul__side *side)
+uint16_t *haul__page_masks(haul__map *map, haul__byte_pages **pages, size_t page)
 {
-    if (!side->pages) {
-        side->pages = haul__allocate_zeroed(&map->allocator, sizeof *side->pages);
-        if (side->pages)
-            map->side_bytes += sizeof *side->pages;
+    const size_t bytes = HAUL__PAGE_GRANULES * sizeof(uint16_t);
+    if (!*pages) {
+        *pages = haul__allocate_zeroed(&map->allocator, sizeof **pages);
+        if (!*pages)
+            return NULL;
+        map->side_bytes += sizeof **pages;
     }
-    return side->pages;
+    if (!(*pages)->masks[page]) {
+        (*pages)->masks[page] = haul__allocate_zeroed(&map->allocator, bytes);
+        map->side_bytes += (*pages)->masks[page] ? bytes : 0;
+    }
+    return (*pages)->masks[page];
 }
 
 int haul__make_masks(haul__map *map, haul__side *side, size_t page)
 {
-    haul__byte_pages *pages = pages_of(map, side);
     const size_t first = page * HAUL__PAGE_GRANULES;
-    uint16_t *masks = pages ? pages->masks[page] : NULL;
+    uint16_t *masks;
     size_t at;
-    if (!pages || masks)
-        return pages != NULL;
-    masks = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES * sizeof *masks);
-    if (!masks)
-        return 0;
-    map->side_bytes += HAUL__PAGE_GRANULES * sizeof *masks;
-    for (at = 0; side->prefix && at < HAUL__PAGE_GRANULES; at++)
+    if (side->is_full >> page & 1u)
+        return 1;
+    masks = haul__page_masks(map, &side->pages, page);
+    for (at = 0; masks && side->prefix && at < HAUL__PAGE_GRANULES; at++)
         masks[at] = (uint16_t)((1u << haul__prefix_of(side->prefix, first + at)) - 1u);
-    pages->masks[page] = masks;
-    side->is_full |= 1u << page;
-    return 1;
+    side->is_full |= masks ? 1u << page : 0;
+    return masks != NULL;
 }
 
 static void put_prefix(uint8_t *prefix, size_t granule, unsigned bytes)

@@ -33,7 +33,6 @@ typedef struct haul__excluded_words {
 
 /* Bytes that are excluded from a direction. A byte is excluded if one of the three says so. */
 typedef struct haul__exclusions {
-    int has_any;
     uint16_t whole[2];           /* a bit a page: all of its bytes */
     haul__excluded_words *words; /* HAUL__CELLS; NULL: none */
     haul__byte_pages *bytes[2];  /* of words that are excluded in part; NULL: none */
@@ -67,6 +66,8 @@ void haul__side_release(haul__map *map, haul__side *side);
 int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask);
 /* Makes a granule that has a mask whole. */
 void haul__side_set_whole(const haul__side *side, size_t granule);
+/* The masks of a page, all 0 if they are new. NULL: out of memory. */
+uint16_t *haul__page_masks(haul__map *map, haul__byte_pages **pages, size_t page);
 /* Turns the page into full masks. 0: out of memory. */
 int haul__make_masks(haul__map *map, haul__side *side, size_t page);
 

@@ -148,6 +148,12 @@ HAUL__INLINE void haul__write_bytes(unsigned char *to, const unsigned char *from
         haul__copy_bytes(to, from, mask & (uint16_t)~blind);
 }
 
+/* Has the block bytes that are not sent or do not come back, or special words? */
+HAUL__INLINE int haul__is_cut(const haul__block *block)
+{
+    return haul__has_exclusions(block) || (block->side && block->side->has_special);
+}
+
 /* Writes the `data` of a granule of which some bytes may be excluded. A byte that was not sent may
  * be uninitialised on the host, so it is not compared. */
 HAUL__INLINE void haul__scatter_partly(const haul__block *block, unsigned granule,

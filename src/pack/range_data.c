@@ -75,8 +75,8 @@ static size_t plain_bytes(const haul__map *map, const haul__block *block, uintpt
 {
     unsigned cell = haul__cell_number(at);
     size_t bytes = 0;
-    if ((haul__has_masks(block) && block->form != HAUL__FULL) || haul__has_exclusions(block) ||
-        (block->side && block->side->has_special) || at % HAUL__CELL_BYTES != 0)
+    if ((haul__has_masks(block) && block->form != HAUL__FULL) || haul__is_cut(block) ||
+        at % HAUL__CELL_BYTES != 0)
         return 0;
     for (; cell < HAUL__CELLS && end - at - bytes >= HAUL__CELL_BYTES; cell++) {
         if (haul__live(block, cell) != UINT32_MAX || haul__placed_slots(map, block, cell))

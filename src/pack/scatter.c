@@ -329,12 +329,6 @@ HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *b
     }
 }
 
-/* Are there bytes that do not come back, or that were not sent? Special words? */
-static int is_cut(const haul__block *block)
-{
-    return block->side && (block->side->exclusions.has_any || block->side->has_special);
-}
-
 void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end,
                           const unsigned char *arena)
 {
@@ -343,7 +337,7 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end,
     for (i = first; i < end; i++) {
         const haul__block *block = haul__plan_block(plan, i);
         unsigned char *to = (unsigned char *)haul__block_address(map->numbers[i]);
-        if (block->form == HAUL__FULL && is_cut(block))
+        if (block->form == HAUL__FULL && haul__is_cut(block))
             haul__scatter_excluded(plan, block, map->numbers[i],
                                    arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT));
         else if (block->form == HAUL__FULL)

@@ -172,9 +172,9 @@ HAUL__INLINE void fetch_marks(const haul__share *share, uint64_t entry)
 {
     const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry)];
     const uintptr_t address = HAUL__ENTRY_ADDRESS(entry);
-    const uintptr_t cell = haul__cell_place(share->flat[address >> HAUL__BLOCK_SHIFT], address);
-    haul__prefetch_write(cell);
-    haul__prefetch_write(cell + HAUL__CELLS * sizeof(haul__cell));
+    const uintptr_t block = share->flat[address >> HAUL__BLOCK_SHIFT];
+    haul__prefetch_write(haul__cell_place(block, address));
+    haul__prefetch_write(haul__slots_place(block, address));
     if (aim->kind == HAUL__AIM_STRING)
         haul__prefetch(address);
     if (aim->kind == HAUL__AIM_BRIEF) {

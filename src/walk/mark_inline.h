@@ -220,7 +220,7 @@ HAUL__INLINE void haul__fetch_slots(const uintptr_t *flat, uintptr_t value)
 {
     const uintptr_t entry = flat[value >> HAUL__BLOCK_SHIFT];
     if ((entry & HAUL__FORM_MASK) == HAUL__MIXED)
-        haul__prefetch_write(haul__cell_place(entry, value) + HAUL__CELLS * sizeof(haul__cell));
+        haul__prefetch_write(haul__slots_place(entry, value));
 }
 
 /* Collects pointers of an object that are not NULL, with their edges. */

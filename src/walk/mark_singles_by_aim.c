@@ -87,10 +87,9 @@ HAUL__INLINE void fetch_single(const uintptr_t *flat, uint64_t entry, int *any)
 {
     const uintptr_t address = HAUL__ENTRY_ADDRESS(entry),
                     block = flat[address >> HAUL__BLOCK_SHIFT];
-    const uintptr_t cell = haul__cell_place(block, address);
-    haul__prefetch_write(cell);
+    haul__prefetch_write(haul__cell_place(block, address));
     if ((block & HAUL__FORM_MASK) == HAUL__MIXED) {
-        haul__prefetch_write(cell + HAUL__CELLS * sizeof(haul__cell));
+        haul__prefetch_write(haul__slots_place(block, address));
         *any = 1;
     }
 }
