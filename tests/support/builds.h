@@ -39,7 +39,15 @@
 #define BUILD_LIKELY_ADDRESSES 0
 #endif
 
-#if BUILD_SANITIZED || defined(HAUL_EMULATED) || defined(HAUL_COVERAGE) || UINTPTR_MAX >> 31 < 2
+/* Are addresses numbers of 4 bytes? Random words of 4 bytes are addresses by chance then, wherever
+ * these lead. */
+#if defined(HAUL_EMULATED) || UINTPTR_MAX >> 31 < 2
+#define BUILD_SHORT_ADDRESSES 1
+#else
+#define BUILD_SHORT_ADDRESSES 0
+#endif
+
+#if BUILD_SANITIZED || defined(HAUL_COVERAGE) || BUILD_SHORT_ADDRESSES
 #define LARGE(full, smaller) (smaller)
 #else
 #define LARGE(full, smaller) (full)
