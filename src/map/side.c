@@ -33,6 +33,7 @@ void haul__side_release(haul__map *map, haul__side *side)
         haul__release(&map->allocator, side->holes->masks[page],
                       HAUL__PAGE_GRANULES * sizeof(uint16_t));
     haul__release(&map->allocator, side->holes, sizeof *side->holes);
+    release_masks(map, side->off_grid);
     release_masks(map, side->exclusions.bytes[0]);
     release_masks(map, side->exclusions.bytes[1]);
     if (side->exclusions.words)

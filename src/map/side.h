@@ -20,9 +20,10 @@ typedef struct haul__holes {
     uint64_t gaps[HAUL__HOLE_WORDS];     /* a bit a granule: it has a place, whatever it holds */
 } haul__holes;
 
-/* Byte masks, by pages: of live bytes, or of excluded ones. */
+/* Byte masks, by pages: of live bytes, of excluded ones, or of first bytes of pointers. A page
+ * without masks has prefixes, excluded words, or none of these pointers. */
 typedef struct haul__byte_pages {
-    uint16_t *masks[16]; /* a bit a byte; NULL: live bytes have prefixes, excluded ones are words */
+    uint16_t *masks[16]; /* a bit a byte */
 } haul__byte_pages;
 
 /* Words that are excluded from a direction, of a cell: [0] to the device, [1] back. */
@@ -52,8 +53,9 @@ typedef struct haul__side {
     uint8_t unit[16]; /* log2 of the largest placement asked for on the page; 0: a granule's */
     uint16_t *ends;   /* offsets of strings' terminators in the block */
     size_t end_count, end_capacity;
-    int has_special;    /* special words (found.h) stand in the block */
-    haul__holes *holes; /* NULL: there are none */
+    int has_special;            /* special words (found.h) stand in the block */
+    haul__byte_pages *off_grid; /* where pointers off the grid begin; NULL: nowhere */
+    haul__holes *holes;         /* NULL: there are none */
     haul__exclusions exclusions;
 } haul__side;
 

@@ -152,7 +152,9 @@ static haul_status find_alignment(haul__scratch *s, haul_type *type, haul_error 
     haul__walk *walk = &type->walk;
     int constructed = type->block_count > 0;
     for (i = 0; i < s->slots.count; i++)
-        if (!mark_off_grid(type, &s->slots.at[i].slot) && asked < HAUL__GRID)
+        if (mark_off_grid(type, &s->slots.at[i].slot))
+            walk->is_off_grid = 1;
+        else if (asked < HAUL__GRID)
             asked = HAUL__GRID;
     for (i = 0; i < s->ruled.count; i++)
         if (s->ruled.at[i].ruled.kind == HAUL__RULED_POINTER &&

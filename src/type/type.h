@@ -147,6 +147,7 @@ typedef struct haul__walk {
     void *rebuild_user;
     int depends;     /* contents depend on addresses */
     int has_slots;   /* here or in a part, or something is ruled */
+    int is_off_grid; /* some of its slots may lie off the grid of pointers */
     int has_parts;   /* elements of other types lie in it, in ruled rows and tails too */
     uint64_t holds;  /* its own bit as an ancestor, if types below ask for it; else 0 */
     uint64_t needs;  /* bits of the ancestor types that rules ask for, here or in types behind */

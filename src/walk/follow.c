@@ -12,6 +12,7 @@
 #include "walk/exclude.h"
 #include "walk/extent.h"
 #include "walk/hints.h"
+#include "walk/listed_words.h"
 #include "walk/log_order.h"
 #include "walk/mark_elements.h"
 #include "walk/memo.h"
@@ -313,6 +314,16 @@ static haul_status mark_brief_elements(haul__discovery *d, const haul__entry *en
     return status;
 }
 
+static haul_status note_off_grid(haul__discovery *d, const haul__entry *entry, int *any)
+{
+    const haul__walk *walk = d->met_types[entry->met_type].walk;
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; walk->is_off_grid && i < entry->count && status == HAUL_OK; i++)
+        status = haul__note_off_grid(d, walk, entry->address + i * entry->stride, walk->span, any);
+    return status;
+}
+
 static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
@@ -320,6 +331,7 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     const int is_brief = (int)d->met_types[entry->met_type].is_brief;
     size_t upper = walk->true_upper > 0 ? walk->true_upper : 1, whole;
     int dense = haul__is_dense(walk) && entry->stride == walk->extent, is_noted;
+    int must_visit = 0;
     haul__marked marked = { 0, 0, 0 };
     uintptr_t end = 0, logged_end;
     haul_status status;
@@ -348,7 +360,10 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
                                     : haul__mark_elements(d, entry, dense, end, &marked);
     if (status == HAUL_OK)
         status = log_range(d, entry, logged_end, walk->alignment, marked.first != marked.end);
-    if (status != HAUL_OK || (marked.first == marked.end && !walk->part_count && !entry->is_again))
+    if (status == HAUL_OK)
+        status = note_off_grid(d, entry, &must_visit);
+    if (status != HAUL_OK ||
+        (marked.first == marked.end && !walk->part_count && !entry->is_again && !must_visit))
         return status;
     if (d->recording)
         return haul__push_entry(d, entry);
@@ -356,7 +371,7 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
         d->found->objects++;
         return HAUL_OK;
     }
-    if (dense) { /* visited from the first new byte to the last one */
+    if (dense && !must_visit) { /* visited from the first new byte to the last one */
         const size_t first = (size_t)(marked.first - entry->address) / entry->stride;
         const size_t last = (size_t)(marked.end - 1 - entry->address) / entry->stride;
         entry->address += first * entry->stride;

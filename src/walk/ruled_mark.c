@@ -233,6 +233,8 @@ haul_status haul__mark_ruled(haul__discovery *d, const haul__entry *entry, const
     m.marked = marked;
     m.must_visit = must_visit;
     status = mark_object(&m);
+    if (status == HAUL_OK)
+        status = haul__note_off_grid(d, walk, o->address, o->bytes, must_visit);
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
         if (m.words[i].what != HAUL__IS_ABSENT)
             status = haul__exclude_ruled(d, o->address, &walk->ruled[i], o->bytes);

@@ -26,7 +26,7 @@ haul_status haul__visit_slot(haul__discovery *d, const haul__object *o, const ha
     haul__pointer p;
     haul_status status = HAUL_OK;
     if ((address & (HAUL__WORD - 1)) != 0)
-        status = haul__note_explicit(d, address, value, 0);
+        status = haul__note_explicit(d, address, value);
     if (status == HAUL_OK && d->recording) {
         if (d->sought.pointer == address)
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "this pointer has changed");

@@ -49,17 +49,22 @@ static haul_type *desk_type;
     }
 #define COUNTED(i) HAUL_COUNT(desk, n[i])
 
-static desk *desk_start(const haul_field *fields, size_t count)
+static desk *desk_open(const haul_field *fields, size_t count)
 {
     desk *d;
     size_t i;
-    lab_start();
     desk_type = type_open("desk", sizeof(desk), fields, count);
     type_commit(desk_type);
     d = take(sizeof *d, sizeof(void *));
     for (i = 0; i < count; i++)
         points(&d->at[i]);
     return d;
+}
+
+static desk *desk_start(const haul_field *fields, size_t count)
+{
+    lab_start();
+    return desk_open(fields, count);
 }
 
 static void desk_end(void)
@@ -665,13 +670,18 @@ static void wedge_end(void)
     lab_end();
 }
 
-static unsigned char *wedge_set(unsigned char *w, const void *next, const void *name)
+static void wedge_lead(unsigned char *w, const void *next, const void *name)
 {
-    fill(w, sizeof(wedge));
     memcpy(w + WEDGE_NEXT, &next, sizeof next);
     memcpy(w + WEDGE_NAME, &name, sizeof name);
     points(w + WEDGE_NEXT);
     points(w + WEDGE_NAME);
+}
+
+static unsigned char *wedge_set(unsigned char *w, const void *next, const void *name)
+{
+    fill(w, sizeof(wedge));
+    wedge_lead(w, next, name);
     return w;
 }
 
@@ -732,6 +742,114 @@ TEST(promises, arrays_of_packed_structs_hold_pointers_on_the_grid_and_off_it)
     CHECK_EQ(the.statistics.pointers, 200);
     CHECK_EQ(the.statistics.graph_bytes, 100 * sizeof(wedge) + 20 * 2);
     wedge_end();
+}
+
+/* Two pointers that are off the grid wherever a word may begin. */
+typedef struct shim {
+    unsigned char kind, words[2 * sizeof(void *)], rest[sizeof(void *) - 1];
+} shim;
+
+enum { SHIM_NEXT = 1, SHIM_NAME = 1 + sizeof(void *), SHIMS = 4, PLAIN_SHIM = 1, SHORT_SHIM };
+
+static haul_type *shim_type;
+
+#define BYTES_OF_SHIMS(i) DRAWER(i, 1, NULL, COUNTED(i))
+#define ALL_SHIMS(i) DRAWER(i, sizeof(shim), &shim_type, HAUL_FIXED(SHIMS))
+#define ONE_SHIM(i)                                                                                \
+    {                                                                                              \
+        .name = "at" #i, .kind = HAUL_FIELD_POINTER, .offset = offsetof(desk, at[i]),              \
+        .bytes = sizeof(void *), .element_bytes = sizeof(shim), .target = &shim_type               \
+    }
+
+/* Where shims and plain bytes lie in a piece of memory, and how they are reached. */
+typedef struct shims {
+    const haul_field *rows; /* of the desk: `at[bytes_at]` leads to the plain bytes */
+    size_t bytes, begin;    /* plain bytes */
+    size_t first;           /* where the shims begin */
+    int bytes_at, is_list, has_rule;
+} shims;
+
+static void pack_shims(const shims *how)
+{
+    const haul_field fields[] = { { .name = "next",
+                                    .kind = HAUL_FIELD_POINTER,
+                                    .offset = SHIM_NEXT,
+                                    .bytes = sizeof(void *),
+                                    .element_bytes = sizeof(shim),
+                                    .target = &shim_type,
+                                    .packed = 1 },
+                                  { .name = "name",
+                                    .kind = HAUL_FIELD_POINTER,
+                                    .offset = SHIM_NAME,
+                                    .bytes = sizeof(void *),
+                                    .element_bytes = 1,
+                                    .count = HAUL_TERMINATED,
+                                    .packed = 1 },
+                                  HAUL_SKIP(shim, rest, .when = HAUL_EQUALS(shim, kind, SHORT_SHIM),
+                                            .else_raw = 1) };
+    const size_t count = sizeof fields / sizeof fields[0];
+    const size_t room = how->bytes + 2 * SHIMS * sizeof(shim);
+    desk *d;
+    unsigned char *memory, *next;
+    shim *all;
+    char *name[SHIMS];
+    size_t i;
+    lab_start();
+    shim_type = type_open("shim", sizeof(shim), fields, how->has_rule ? count : count - 1);
+    type_commit(shim_type);
+    d = desk_open(how->rows, 2);
+    the.has_own_checks = 1;
+    memory = take_at(BLOCK - how->begin, room); /* marks are told block by block */
+    memset(the.what + lab_offset(memory), OF_NOBODY, room);
+    fill(take_at(lab_offset(memory) + how->begin, how->bytes), how->bytes);
+    d->at[how->bytes_at] = memory + how->begin;
+    d->n[how->bytes_at] = (int32_t)how->bytes;
+    all = take_at(lab_offset(memory) + how->first, SHIMS * sizeof(shim));
+    d->at[1 - how->bytes_at] = all;
+    the.used = lab_offset(memory) + room;
+    next = take(sizeof(shim), WORD);
+    for (i = 0; i < SHIMS; i++)
+        name[i] = text("shim");
+    next[0] = PLAIN_SHIM;
+    wedge_lead(next, NULL, name[0]);
+    for (i = 0; i < SHIMS; i++) {
+        all[i].kind = PLAIN_SHIM;
+        wedge_lead(&all[i].kind, how->is_list && i < SHIMS - 1 ? &all[i + 1].kind : next, name[i]);
+    }
+    lab_pack(d, desk_type, 1);
+    for (i = 0; i < SHIMS; i++) {
+        CHECK_EQ(copied(&all[i].kind + SHIM_NAME), offset_of(name[i]));
+        CHECK_EQ(copied(&all[i].kind + SHIM_NEXT),
+                 offset_of(how->is_list && i < SHIMS - 1 ? &all[i + 1].kind : next));
+    }
+    haul_type_free(&shim_type);
+    desk_end();
+}
+
+TEST(promises, pointers_off_the_grid_inside_plain_bytes_are_followed_whichever_is_found_first)
+{
+    static const haul_field bytes_first[] = { BYTES_OF_SHIMS(0), ONE_SHIM(1) },
+                            shim_first[] = { ONE_SHIM(0), BYTES_OF_SHIMS(1) },
+                            bytes_then_all[] = { BYTES_OF_SHIMS(0), ALL_SHIMS(1) },
+                            all_then_bytes[] = { ALL_SHIMS(0), BYTES_OF_SHIMS(1) };
+    static const size_t bytes[] = { SHIMS * sizeof(shim), 900, 3 * PAGE, BLOCK + 3 * PAGE };
+    size_t i, first;
+    for (i = 0; i < 2 * COUNT_OF(bytes); i++)
+        for (first = 0; first <= 4 * sizeof(shim); first += 2 * sizeof(shim)) {
+            /* the bytes cover the last shims, all, or (where they are few) the first ones */
+            shims how = { NULL, bytes[i / 2], 2 * sizeof(shim), first, 0, 1, (int)(i % 2) };
+            how.rows = bytes_first;
+            pack_shims(&how);
+            how.rows = bytes_then_all;
+            how.is_list = 0;
+            pack_shims(&how);
+            how.bytes_at = 1;
+            how.rows = all_then_bytes;
+            pack_shims(&how);
+            how.rows = shim_first;
+            how.is_list = 1;
+            pack_shims(&how);
+        }
 }
 
 /* ---- Overlapping arrays of pointers. */
